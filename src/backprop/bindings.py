@@ -1,0 +1,319 @@
+"""Bindings: the words of a command line told apart into options, values of variables and the expression.
+
+A command declares its options once, as `Option` records; splitting, help and completion all read that declaration. The
+command's own options always win; every other `--NAME VALUE` binds a variable, wherever it stands on the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from backprop.mistakes import (
+    CannotRead,
+    GivenTwice,
+    Mistake,
+    NotANumber,
+    OptionValue,
+    TwoReadings,
+    UnknownOption,
+    WordMissing,
+    closest,
+)
+from backprop.numerals import numeral
+
+# the terminal NAME of the grammar
+NAME = r"[^\W\d_⁰-₟²³¹¼-¾⅐-⅟↉](?:[^\W⁰-₟²³¹¼-¾⅐-⅟↉]|[₀-₉ₐ-ₜ\u0300-\u036f\u20d0-\u20dc])*"
+_NAME = re.compile(NAME)
+_BINDING = re.compile(rf"({NAME})=(?!=)(.*)", re.DOTALL)
+# 1,000 is one to some readers and a thousand to others; 0,125 and 1,5 are clear
+_THOUSANDS = re.compile(r"[-+−]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9,])")
+
+
+class Option(NamedTuple):
+    """One option of a command. `value` names its value in the help ("" for a flag), `choices` lists what it may be.
+
+    `many` options take several names, `x,y` or the option twice. `short` is a single letter with its dash.
+    """
+
+    name: str
+    says: str
+    value: str = ""
+    choices: Callable[[], Sequence[str]] | None = None
+    many: bool = False
+    short: str = ""
+
+
+@dataclass(slots=True)
+class Words:
+    """A command line told apart. `given` holds the plain text of each number, `options` the text of each option."""
+
+    options: dict[str, str] = field(default_factory=dict)
+    given: dict[str, str] = field(default_factory=dict)
+    positional: list[str] = field(default_factory=list)
+
+    def flag(self, name: str) -> bool:
+        return name in self.options
+
+    def text(self, name: str, otherwise: str = "") -> str:
+        return self.options.get(name, otherwise)
+
+    def names(self, name: str) -> list[str] | None:
+        """The names in a list option, None when it was not given."""
+        if name not in self.options:
+            return None
+        return [one for several in self.lists(name) or [] for one in several]
+
+    def lists(self, name: str) -> list[list[str]] | None:
+        """The names in a list option, one list each time it was given, None when it was not."""
+        if name not in self.options:
+            return None
+        found = [[normal(one.strip()) for one in text.split(",")] for text in self.options[name].split(";")]
+        if not all(one for several in found for one in several):
+            raise OptionValue(name, self.options[name], f"Names stand between commas: --{name} x,y")
+        return found
+
+    def count(self, name: str, otherwise: int, least: int = 1, most: int = 10**9) -> int:
+        """A whole number within bounds."""
+        text = self.options.get(name)
+        if text is None:
+            return otherwise
+        if not re.fullmatch(r"\+?[0-9]{1,12}", text.strip()) or not least <= int(text) <= most:
+            top = f" up to {most}" if most < 10**9 else ""
+            raise OptionValue(name, text, f"A whole number from {least}{top or ' on'}, like: --{name} {max(least, 10)}")
+        return int(text)
+
+    def number(self, name: str, otherwise: float) -> float:
+        """A number, finite, written like the value of a variable."""
+        text = self.options.get(name)
+        if text is None:
+            return otherwise
+        from backprop.kinds.real import REAL
+
+        try:
+            found = float(REAL.number(numeral(text, name)))
+        except (NotANumber, OverflowError, ValueError):
+            found = float("nan")
+        if found - found != 0:
+            raise OptionValue(name, text, f"A number, like: --{name} 0.5")
+        return found
+
+
+def normal(name: str) -> str:
+    """A name in the composed form in which names are compared."""
+    if name.isascii():
+        return name
+    from backprop.syntax import normal as composed
+
+    return composed(name)
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is a name of the language: `x`, `x₁`, `λ`, `w_2`."""
+    return _NAME.fullmatch(text) is not None
+
+
+def split(words: Sequence[str], options: Iterable[Option], binds: bool = True) -> Words:
+    """Tell the words of a command line apart. `binds` is False for a command that knows no variables.
+
+    Raises `Mistake` for an option that is unknown, repeated or lacks its value, and a value that is no number.
+
+    >>> found = split(["--x", "-1", "-x*y+f", "y=2,5", "--format", "json"], [Option("format", "", "FORMAT")])
+    >>> found.positional, found.given, found.options
+    (['-x*y+f'], {'x': '-1', 'y': '2.5'}, {'format': 'json'})
+    """
+    known = {f"--{option.name}": option for option in options}
+    known |= {option.short: option for option in known.values() if option.short}
+    found = Words()
+    rest = list(words)
+    at = 0
+    while at < len(rest):
+        word = rest[at]
+        at += 1
+        if word == "--":
+            found.positional += rest[at:]
+            break
+        name, equals, value = word.partition("=")
+        option = known.get(name) if equals else known.get(word)
+        if option is not None:
+            if not option.value:
+                if equals:
+                    raise OptionValue(option.name, value, f"It is a switch and takes no value: --{option.name}")
+                value = "yes"
+            elif not equals:
+                if at == len(rest) or rest[at] == "--" or re.match(r"--\w", rest[at]):
+                    raise WordMissing(f"--{option.name} has no value", f"Write --{option.name} {option.value}")
+                value = rest[at]
+                at += 1
+            _keep_option(found, option, value)
+        elif word.startswith("--"):
+            variable = normal(name[2:])
+            if not binds or not is_name(variable):
+                raise UnknownOption(name, _alike(name[2:], (), known))
+            if not equals:
+                if at == len(rest) or rest[at] == "--":
+                    raise WordMissing(f"{name} has no value", _missing_value(variable, known))
+                value = rest[at]
+                at += 1
+            _bind(found.given, variable, read_value(value, variable))
+        elif binds and (binding := _BINDING.fullmatch(word)) and reads_as_value(binding[2]):
+            variable = normal(binding[1])
+            _bind(found.given, variable, read_value(binding[2], variable))
+        else:
+            found.positional.append(word)
+    return found
+
+
+def _keep_option(found: Words, option: Option, value: str) -> None:
+    if option.choices is not None and value not in option.choices():
+        choices = list(option.choices())
+        near = closest(value, choices)
+        repair = f"Did you mean --{option.name} {near}?   " if near else ""
+        repair += f"There are: {', '.join(choices)}"
+        if _is_number(value):
+            repair += f"   To give a variable called {option.name} this value: {option.name}={value}"
+        raise OptionValue(option.name, value, repair)
+    if option.name not in found.options:
+        found.options[option.name] = value
+    elif option.many:
+        found.options[option.name] += f";{value}"
+    else:
+        raise GivenTwice(f"--{option.name}")
+
+
+def _bind(given: dict[str, str], name: str, value: str) -> None:
+    if name in given:
+        raise GivenTwice(name)
+    given[name] = value
+
+
+def _missing_value(name: str, known: Mapping[str, Option]) -> str:
+    near = _alike(name, (), known)
+    meant = f"Did you mean {near}?   " if near else ""
+    return f"{meant}To give {name} a value: --{name} 2   (or {name}=2)"
+
+
+def _alike(name: str, variables: Iterable[str], known: Iterable[str]) -> str | None:
+    """The variable or option most like `name`, as it would be written."""
+    written = {variable: f"--{variable}" for variable in variables}
+    written |= {option[2:]: option for option in known if option.startswith("--")}
+    near = closest(name, written)
+    return None if near is None else written[near]
+
+
+def reads_as_value(text: str) -> bool:
+    """Whether what follows `NAME=` is meant as its value; if not, the word is an expression such as `y=x^2`."""
+    return text.startswith(("@", "[")) or text.strip().lower() == "nan" or _is_number(text)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        numeral(text, "")
+    except NotANumber:
+        return False
+    return True
+
+
+def read_value(text: str, name: str) -> str:
+    """The plain text of the number given for a variable; `@F` reads it from a file.
+
+    >>> read_value("−1", "x"), read_value("½", "x"), read_value("2,5", "x")
+    ('-1', '1/2', '2.5')
+    """
+    if text.startswith("@"):
+        text = read_file(text[1:]).strip()
+    if _THOUSANDS.fullmatch(text.strip()):
+        raise TwoReadings(name, text)
+    return numeral(text, name)
+
+
+def read_file(path: str) -> str:
+    """The text of a file. Raises `CannotRead`."""
+    try:
+        with open(path, "rb") as file:
+            return decoded(file.read(), path)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise CannotRead(path, getattr(error, "strerror", None) or str(error)) from None
+
+
+def decoded(data: bytes, origin: str) -> str:
+    """Bytes as UTF-8 text (a byte order mark tells UTF-16). Raises `CannotRead` for anything else."""
+    try:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return data.decode("utf-16")
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CannotRead(origin, f"byte {error.start + 1} is no text", "Text is read as UTF-8.") from None
+
+
+def point_file(path: str) -> dict[str, str]:
+    """The values in a JSON file such as `{"x": 2, "y": "1/3"}`, as plain texts. Raises `Mistake`."""
+    import json
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, value in items:
+            _bind(found, normal(name), value)
+        return found
+
+    text = read_file(path)
+    try:
+        # numbers are kept as they are written, for the kinds that take them at their word
+        record = json.loads(text, parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=pairs)
+    except (ValueError, RecursionError) as error:
+        raise CannotRead(path, f"this is no JSON: {error}") from None
+    if isinstance(record, dict) and isinstance(record.get("inputs"), dict):  # a trace, or a worked case
+        record = record["inputs"]
+    if not isinstance(record, dict):
+        raise CannotRead(path, "this is no point", 'A point is written {"x": 2, "y": "1/3"}')
+    point: dict[str, str] = {}
+    for name, value in record.items():
+        if not is_name(name):
+            raise CannotRead(path, f"{name!r} is no name of a variable")
+        point[name] = saved_number(value, name)
+    return point
+
+
+def saved_number(value: Any, name: str) -> str:
+    """The plain text of a number in JSON, where infinities are words. Raises `NotANumber`."""
+    if isinstance(value, list):
+        raise NotANumber(name, "[...]")
+    infinite = {"Infinity": "inf", "-Infinity": "-inf"}
+    return numeral(infinite.get(value, value) if isinstance(value, str) else value, name)
+
+
+def refuse_lookalikes(unused: Iterable[str], variables: Iterable[str], options: Iterable[Option]) -> None:
+    """A variable that the program does not use and that looks like an option is a slip of the fingers.
+
+    `--frmat json` has failed already, for json is no number; this is for `--step 3` and its like.
+    """
+    import difflib
+
+    names = [option.name for option in options]
+    variables = list(variables)
+    for name in unused:
+        # short names are variables: x is one letter from anything
+        near = difflib.get_close_matches(name, [*names, *variables], n=1, cutoff=0.75) if len(name) > 3 else []
+        if near and near[0] in names:
+            raise UnknownOption(f"--{name}", f"--{near[0]}", variables)
+
+
+def extra_word(words: Sequence[str]) -> Mistake:
+    """The mistake for a second expression on the line."""
+    from backprop.mistakes import ExtraWord
+
+    first, extra = words[0], words[1]
+    repair = f"I read {first} as the expression."
+    single = re.fullmatch(r"-(\w+)", extra) or re.fullmatch(r"-(\w+)", first)
+    binding = _BINDING.fullmatch(extra)
+    if binding:
+        repair = f"To give {binding[1]} a value, write a number: {binding[1]}=2"
+    elif single and is_name(single[1]):
+        repair = f"A variable takes two dashes: --{single[1]} 2"
+    elif all(re.fullmatch(r"[\w.()+*/^-]+", word) for word in words):
+        repair += f' An expression with spaces needs quotation marks: "{" ".join(words)}"'
+    else:
+        repair += " Put quotation marks around the whole expression."
+    return ExtraWord(extra, repair)

@@ -1,0 +1,672 @@
+"""The command line: read the question, call one library function, render, return an exit code.
+
+A line whose words can be told apart is answered before Typer and Rich are loaded; Typer brings the help and the shells'
+completion scripts.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TextIO
+
+from backprop import bindings
+from backprop.bindings import Option, Words
+from backprop.mistakes import CannotRead, CannotWrite, Mistake, NothingGiven, OneAtATime, TooDeep, UnknownCommand
+
+if TYPE_CHECKING:
+    from backprop.point import Program
+    from backprop.render.look import Look
+    from backprop.trace import Trace
+
+# A mistake (2) tells its own code, and so does a trace.
+FINE, DISAGREES, UNDEFINED, OUR_FAULT, INTERRUPTED = 0, 1, 3, 70, 130
+
+SAYS = "Trace how a result is computed, and how it moves with each of its inputs."
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command. `takes` names what stands on the line besides options; `binds` says whether it knows variables."""
+
+    name: str
+    says: str
+    takes: str
+    options: tuple[Option, ...]
+    examples: tuple[str, ...]
+    binds: bool
+    run: Callable[[Asked], int]
+
+    @property
+    def short(self) -> str:
+        return self.says.partition("\n")[0]
+
+
+COMMANDS: dict[str, Command] = {}
+
+
+def command(
+    takes: str, *options: Option, examples: tuple[str, ...] = (), binds: bool = True
+) -> Callable[[Callable[[Asked], int]], Callable[[Asked], int]]:
+    """Declare a command: the function's name is its name, the function's docstring what it says about itself."""
+
+    def declare(run: Callable[[Asked], int]) -> Callable[[Asked], int]:
+        says = "\n".join(line.strip() for line in (run.__doc__ or "").strip().splitlines())
+        name = run.__name__.rstrip("_")
+        COMMANDS[name] = Command(name, says, takes, options, examples, binds, run)
+        return run
+
+    return declare
+
+
+def format_names() -> list[str]:
+    """The formats that a trace can be shown in."""
+    from backprop.render import formats
+
+    return [found.name for found in formats()]
+
+
+def plain_formats() -> list[str]:
+    return ["table", "json"]
+
+
+def modes() -> list[str]:
+    return ["reverse", "forward"]
+
+
+def path_formats() -> list[str]:
+    from backprop.render.paths import FORMATS
+
+    return list(FORMATS)
+
+
+def formula_formats() -> list[str]:
+    from backprop.render.diff import FORMATS
+
+    return list(FORMATS)
+
+
+def line_formats() -> list[str]:
+    return ["table", "json", "ndjson"]
+
+
+FILE = Option("file", "read the program from a file", "FILE")
+AT = Option("at", 'read values from a JSON file such as {"x": 2}; the command line wins', "FILE")
+OUT = Option("output", "write to a file, whole or not at all", "FILE", short="-o")
+FIGURES = Option("figures", "significant digits in tables (6)", "N")
+WRT = Option("wrt", "the inputs or nodes whose derivatives are asked for: x,y", "NAMES", many=True)
+FORMAT = Option("format", "how the trace is shown; -o FILE chooses by the ending", "FORMAT", format_names)
+PLAIN = Option("format", "table or json", "FORMAT", plain_formats)
+QUESTION = (FILE, AT)
+
+
+@dataclass(slots=True)
+class Streams:
+    """Where results, talk and questions go."""
+
+    stdin: TextIO | None
+    stdout: TextIO
+    stderr: TextIO
+
+
+@dataclass(slots=True)
+class Asked:
+    """A command as it was asked: its words, and what belongs to reading and answering."""
+
+    command: Command
+    words: Words
+    streams: Streams
+
+    @property
+    def format(self) -> str:
+        """The format asked for, else the one that the ending of the file of -o stands for, else a table."""
+        chosen = self.words.text("format")
+        suffix = os.path.splitext(self.words.text("output"))[1].lower()
+        return chosen or {".json": "json", ".ndjson": "ndjson", ".csv": "csv", ".tex": "latex"}.get(suffix, "table")
+
+    @property
+    def json(self) -> bool:
+        """Whether the answer is JSON."""
+        return self.format == "json"
+
+    @property
+    def figures(self) -> int:
+        return self.words.count("figures", 6, 1, 17)
+
+    @property
+    def look(self) -> Look:
+        """How results look where they go: a file gets every letter, no colour and no width."""
+        from backprop.render.look import Look
+
+        if self.words.text("output", "-") != "-":
+            return Look(figures=self.figures)
+        return Look.of(self.streams.stdout, self.figures)
+
+    def text(self) -> tuple[str, str | None]:
+        """The text of the program and where it came from (None when it was typed)."""
+        found, file = self.words.positional, self.words.text("file")
+        if file:
+            if found:
+                raise bindings.extra_word([f"--file {file}", found[0]])
+            return bindings.read_file(file), file
+        if not found:
+            raise NothingGiven(self.command.name, self.command.takes, self.words.given)
+        if len(found) > 1:
+            raise bindings.extra_word(found)
+        if found[0] == "-":
+            return self.standard_input(), "stdin"
+        return found[0], None
+
+    def standard_input(self) -> str:
+        """All of stdin as text. Raises `CannotRead` when it is closed or holds no text."""
+        stream = self.streams.stdin
+        if stream is None:
+            raise CannotRead("stdin", "it is closed")
+        try:
+            buffer = getattr(stream, "buffer", None)
+            return stream.read() if buffer is None else bindings.decoded(buffer.read(), "stdin")
+        except (OSError, ValueError) as error:
+            raise CannotRead("stdin", str(error)) from None
+
+    def question(self) -> tuple[Program, dict[str, str]]:
+        """The program and its inputs. A trace in JSON stands for its program at its point; the command line wins."""
+        from backprop.point import Program
+
+        text, origin = self.text()
+        given: dict[str, str] = {}
+        if origin is not None and text.lstrip().startswith("{"):
+            saved = saved_trace(text)
+            text = saved.program
+            given = {name: bindings.saved_number(value, name) for name, value in saved.inputs.items()}
+        if self.words.text("at"):
+            given |= bindings.point_file(self.words.text("at"))
+        given |= self.words.given
+        program = Program(text, origin)
+        if self.words.given:
+            spelled = program.spelled(self.words.given)
+            _, graph = program.read(program.spelled(given))
+            unused = [name for name in spelled if name not in graph.inputs]
+            bindings.refuse_lookalikes(unused, graph.inputs, self.command.options)
+        return program, given
+
+    def show(self, lines: Iterable[str], at_once: bool = False) -> None:
+        """Write the lines of the result to stdout or to the file of -o. `at_once` hands over every line as it comes."""
+        path = self.words.text("output", "-")
+        if path == "-":
+            write_lines(self.streams.stdout, lines, at_once)
+        else:
+            write_file(path, lines)
+
+    def show_record(self, record: Any) -> None:
+        """Write a result as JSON."""
+        import json
+
+        ascii_only = self.look.ascii
+        self.show(json.dumps(record, ensure_ascii=ascii_only, indent=1, allow_nan=False).split("\n"))
+
+    def show_trace(self, trace: Trace) -> None:
+        """Write a trace in the format asked for, or the one that the ending of the file stands for."""
+        from backprop import render
+
+        path = self.words.text("output", "-")
+        suffix = os.path.splitext(path)[1]
+        if "format" in self.words.options or path == "-" or not suffix:
+            renderer = render.by_name(self.words.text("format", "table"))
+        else:
+            renderer = render.by_suffix(suffix)
+        self.show(renderer.render(trace, self.look))
+
+    def say(self, text: str) -> None:
+        """A line of talk."""
+        self.streams.stderr.write(text + "\n")
+
+
+def saved_trace(text: str) -> Trace:
+    from backprop.trace import Trace
+
+    return Trace.from_json(text)
+
+
+def plain_number(value: Any) -> Any:
+    """A number as JSON holds it: infinities are text."""
+    if isinstance(value, float) and value - value != 0:
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def write_lines(stream: TextIO, lines: Iterable[str], at_once: bool = False) -> None:
+    """Write lines as they come: the first at once, then in larger pieces unless someone is watching."""
+    at_once = at_once or stream.isatty()
+    held: list[str] = []
+    size, room = 0, 0
+    for line in lines:
+        held.append(line)
+        size += len(line)
+        if size >= room:
+            stream.write("\n".join(held) + "\n")
+            stream.flush()
+            held.clear()
+            size, room = 0, 0 if at_once else 1 << 16
+    if held:
+        stream.write("\n".join(held) + "\n")
+    stream.flush()
+
+
+def write_file(path: str, lines: Iterable[str]) -> None:
+    """Write a file whole or not at all: a new file beside it takes its place once it is complete."""
+    target = os.path.realpath(path)
+    try:
+        if os.path.exists(target) and not os.path.isfile(target):  # a device or a named pipe has no place to take
+            with open(target, "w", encoding="utf-8", newline="\n") as file:
+                write_lines(file, lines)
+            return
+        beside = f"{target}.{os.getpid()}.part"
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            with open(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+                write_lines(file, lines)
+            if os.path.exists(target):
+                os.chmod(beside, os.stat(target).st_mode & 0o7777)
+            os.replace(beside, target)
+        except BaseException:
+            os.unlink(beside)
+            raise
+    except BrokenPipeError:
+        raise
+    except (OSError, ValueError) as error:
+        raise CannotWrite(path, getattr(error, "strerror", None) or str(error)) from None
+
+
+# -- commands --------------------------------------------------------------------------------------------------------
+
+
+@command(
+    "EXPRESSION",
+    WRT,
+    Option("mode", "reverse (adjoints, output first) or forward (tangents of one input)", "MODE", modes),
+    FIGURES,
+    Option("no-check", "leave the witnesses out"),
+    Option("symbolic", "formulas in place of numbers; no values needed"),
+    *QUESTION,
+    FORMAT,
+    OUT,
+    examples=(
+        'backprop trace "(x*y + z)*x" --x 3 --y -1 --z 2',
+        'backprop trace "c = a + b; d = b + 1; e = c*d" a=2 b=1 --mode forward --wrt b',
+        "backprop trace --file neuron.bp --format json -o neuron.json",
+    ),
+)
+def trace(asked: Asked) -> int:
+    """Show every value, partial and adjoint, the gradient and who confirms it."""
+    from backprop import tracing
+
+    words = asked.words
+    program, inputs = asked.question()
+    found = tracing.trace(
+        program,
+        inputs,
+        wrt=words.names("wrt"),
+        mode=words.text("mode", "reverse"),
+        check=not words.flag("no-check"),
+        symbolic=words.flag("symbolic"),
+        figures=asked.figures,
+    )
+    asked.show_trace(found)
+    return found.exit_code
+
+
+@command(
+    "EXPRESSION",
+    Option("wrt", "by which variables: x; x,y is by both in turn; --wrt x --wrt y is each", "NAMES", many=True),
+    Option("order", "how often to differentiate (1)", "N"),
+    *QUESTION,
+    Option("format", "how the formulas are shown", "FORMAT", formula_formats),
+    OUT,
+    examples=('backprop diff "x^2*sin(y)"', 'backprop diff "x^3*y" --wrt x,y', 'backprop diff "exp(-x^2)" --order 2'),
+)
+def diff(asked: Asked) -> int:
+    """Write the derivatives as formulas, with the chain rule line by line. No values are needed."""
+    from backprop.diff import differentiate
+    from backprop.render.diff import FORMATS, render
+
+    words = asked.words
+    program, inputs = asked.question()
+    if inputs:
+        asked.say(f"diff works with formulas: it has no use for the value of {', '.join(inputs)}")
+    try:
+        found = differentiate(program.text, words.lists("wrt"), words.count("order", 1, most=1000))
+    except Mistake as mistake:
+        raise mistake.within(program.text, program.origin) from None
+    chosen = asked.format if asked.format in FORMATS else FORMATS[0]  # nothing was asked for
+    asked.show(render(found, asked.look, chosen))
+    return FINE
+
+
+@command(
+    "EXPRESSION",
+    WRT,
+    FIGURES,
+    *QUESTION,
+    PLAIN,
+    OUT,
+    examples=('backprop grad "x^2 + sin(x*y)" --x 1/3 --y 2', 'backprop grad "x^2" --x 3 --format json'),
+)
+def grad(asked: Asked) -> int:
+    """Show the value and the gradient alone: the fastest answer."""
+    from backprop.gradient import gradient
+
+    program, inputs = asked.question()
+    value, slopes = gradient(program, inputs, asked.words.names("wrt"))
+    if asked.json:
+        record = {"value": plain_number(value), "gradient": {name: plain_number(slopes[name]) for name in slopes}}
+        asked.show_record(record)
+        return FINE
+    look = asked.look
+    _, graph = program.read(program.spelled(inputs))
+    output = graph.ids[graph.output]
+    lines = [(output, value), *((f"∂{output}/∂{name}", slope) for name, slope in slopes.items())]
+    width = max(len(look.letters(name)) for name, _ in lines)
+    asked.show(f"{look.letters(name).ljust(width)} = {look.figure(number)}" for name, number in lines)
+    return FINE
+
+
+@command(
+    "EXPRESSION",
+    Option("from", "where the paths begin; every variable when it is left out", "NAMES", many=True),
+    Option("to", "where they end; the output when it is left out", "NAME"),
+    Option("count", "only how many there are, exactly, and their sum; nothing is listed"),
+    Option("top", "the K largest terms, the largest first", "K"),
+    Option("factor", "the sum with everything shared taken out of the brackets once"),
+    Option("symbolic", "terms as formulas; no values needed"),
+    FIGURES,
+    *QUESTION,
+    Option("format", "how the paths are shown", "FORMAT", path_formats),
+    OUT,
+    examples=(
+        'backprop paths "c = a + b; d = b + 1; e = c*d" --a 2 --b 1 --from b',
+        'backprop paths "Y=α*X+β*X+γ*X; Z=δ*Y+ε*Y+ζ*Y" --from X --symbolic --factor',
+    ),
+)
+def paths(asked: Asked) -> int:
+    """List the paths from each variable to the output, and what each contributes to the derivative."""
+    from backprop.paths import routes, undefined
+    from backprop.render.paths import lines
+    from backprop.tracing import trace
+
+    words = asked.words
+    shows = [name for name in ("count", "top", "factor") if name in words.options]
+    if len(shows) > 1:
+        raise OneAtATime([f"--{name}" for name in shows])
+    symbolic = words.flag("symbolic")
+    program, inputs = asked.question()
+    found = trace(program, inputs, check=False, symbolic=symbolic, figures=asked.figures)
+    between = routes(found, words.names("from") or [], words.text("to") or None, symbolic=symbolic)
+    show = shows[0] if shows else "list"
+    asked.show(lines(between, asked.look, format=asked.format, show=show, k=words.count("top", 10)))
+    return UNDEFINED if any(undefined(each) for each in between) else FINE
+
+
+@command(
+    "EXPRESSION",
+    WRT,
+    FIGURES,
+    *QUESTION,
+    PLAIN,
+    OUT,
+    examples=('backprop check "tanh(x1*w1 + b)" x1=2 w1=0.5 b=0.1',),
+)
+def check(asked: Asked) -> int:
+    """Hold the derivatives against every witness; exit code 1 when one disagrees."""
+    from backprop.check import check as checked
+    from backprop.render.check import render, render_json
+
+    program, inputs = asked.question()
+    report = checked(program, inputs, wrt=asked.words.names("wrt"))
+    asked.show(render_json(report, asked.look) if asked.json else render(report, asked.look))
+    return report.exit_code
+
+
+@command(
+    "EXPRESSION",
+    Option("rate", "how far a step goes against the slope (0.1)", "NUMBER"),
+    Option("steps", "how many steps (1)", "N"),
+    Option("update", "the inputs that are trained, instead of the params: w1,w2,b", "NAMES", many=True),
+    FIGURES,
+    *QUESTION,
+    Option("format", "table, json or ndjson (a line for each step)", "FORMAT", line_formats),
+    OUT,
+    examples=(
+        'backprop step "param w = 1; (w*x - 3)^2" --x 2 --rate 0.05',
+        "backprop step --file neuron.bp --rate 0.5 --steps 100 --format ndjson",
+    ),
+)
+def step(asked: Asked) -> int:
+    """Take steps of gradient descent on the params, and trace the program again at the new values."""
+    from backprop import descent
+
+    words = asked.words
+    program, inputs = asked.question()
+    rate, steps = words.number("rate", 0.1), words.count("steps", 1)
+    learning = descent.Learning(program, inputs, rate, steps, words.names("update"), asked.figures)
+    watched = learning.watched(asked.streams.stderr)
+    if asked.format == "ndjson":
+        asked.show(learning.json_lines(watched, asked.look), at_once=True)
+    elif asked.json:
+        asked.show_record(learning.record(watched))
+    else:
+        asked.show(learning.lines(watched, asked.look))
+    return learning.exit_code
+
+
+@command(
+    "FILE...",
+    FIGURES,
+    PLAIN,
+    OUT,
+    binds=False,
+    examples=("backprop test samples/*.bp", 'echo "2 + 2  # expect f = 4" | backprop test -'),
+)
+def test(asked: Asked) -> int:
+    """Run the expectations written in programs, `# expect de/db = 5`, and show what differs."""
+    from backprop import expect
+
+    files = asked.words.positional
+    if not files:
+        raise NothingGiven("test", "FILE...", {})
+    results = [expect.run(path, asked.standard_input() if path == "-" else None) for path in files]
+    if asked.json:
+        asked.show_record([result.to_dict() for result in results])
+    else:
+        asked.show(expect.report(results, asked.look))
+    return max(result.exit_code for result in results)
+
+
+@command(
+    "FILE",
+    FIGURES,
+    FORMAT,
+    OUT,
+    binds=False,
+    examples=(
+        "backprop render neuron.json --format dot",
+        'backprop trace "x^2" --x 3 --format json | backprop render - --format latex',
+    ),
+)
+def render(asked: Asked) -> int:
+    """Show a saved trace in any format. Nothing is worked out again."""
+    words = asked.words.positional
+    if len(words) > 1:
+        raise bindings.extra_word(words)
+    if not words:
+        raise NothingGiven("render", "FILE", {})
+    text = asked.standard_input() if words[0] == "-" else bindings.read_file(words[0])
+    found = saved_trace(text)
+    asked.show_trace(found)
+    return found.exit_code
+
+
+@command("[NAME]", PLAIN, FIGURES, OUT, binds=False, examples=("backprop ops", "backprop ops tanh"))
+def ops(asked: Asked) -> int:
+    """Show the table of operations, or all that is known about one."""
+    from backprop import reference
+
+    names = asked.words.positional
+    if len(names) > 1:
+        raise bindings.extra_word(names)
+    rows = reference.rows_called(names[0]) if names else None
+    if asked.json:
+        asked.show_record(reference.records(rows))
+    elif rows is None:
+        asked.show(reference.listing(asked.look))
+    else:
+        asked.show(line for row in rows for line in reference.detail(row, asked.look))
+    return FINE
+
+
+@command("EXPRESSION", *QUESTION, PLAIN, OUT, examples=('backprop vars "w*x + b"', "backprop vars --file neuron.bp"))
+def vars_(asked: Asked) -> int:
+    """Show the variables of an expression, with their defaults."""
+    from backprop import reference
+
+    program, inputs = asked.question()
+    found = reference.variables(program, inputs)
+    if asked.json:
+        asked.show_record(found)
+    else:
+        asked.show(reference.variable_table(found, asked.look))
+    return FINE
+
+
+@command("", OUT, binds=False, examples=("backprop schema > trace.schema.json",))
+def schema(asked: Asked) -> int:
+    """Print the JSON Schema of a trace."""
+    from backprop.schema import schema as described
+
+    if asked.words.positional:
+        raise bindings.extra_word(["schema", *asked.words.positional])
+    asked.show_record(described())
+    return FINE
+
+
+# -- from words to a command -----------------------------------------------------------------------------------------
+
+
+def run(words: Sequence[str], streams: Streams) -> int:
+    """Answer one command line. Raises `Mistake`."""
+    first = words[0] if words else "--help"
+    if first == "--version":
+        from backprop import __version__
+
+        write_lines(streams.stdout, [f"backprop {__version__}"])
+        return FINE
+    if first in ("--show-completion", "--install-completion"):
+        from backprop import completion
+
+        return completion.script(first, words[1:], streams.stdout)
+    if first in ("-h", "--help"):
+        return show_help([], streams)
+    found = COMMANDS.get(first)
+    if found is None:
+        raise UnknownCommand(first, COMMANDS)
+    return run_command(found, words[1:], streams)
+
+
+def run_command(found: Command, words: Sequence[str], streams: Streams) -> int:
+    if asks_for_help(words):
+        return show_help([found.name], streams)
+    return found.run(Asked(found, bindings.split(words, found.options, found.binds), streams))
+
+
+def asks_for_help(words: Sequence[str]) -> bool:
+    """Whether --help or -h stands where it is no value and no expression after `--`."""
+    before = list(words[: words.index("--")] if "--" in words else words)
+    return any(word in ("-h", "--help") for word in before)
+
+
+def show_help(words: list[str], streams: Streams) -> int:
+    from backprop import application
+
+    return application.show_help(words, streams.stdout)
+
+
+def tell(mistake: Mistake, streams: Streams) -> int:
+    """Draw a mistake on stderr; the exit code that belongs to it."""
+    from backprop.render.look import Look
+    from backprop.render.mistakes import lines
+
+    write_lines(streams.stderr, lines(mistake, Look.of(streams.stderr)))
+    return mistake.exit_code
+
+
+def main(
+    argv: Sequence[str] | None = None,
+    stdin: TextIO | None = None,
+    stdout: TextIO | None = None,
+    stderr: TextIO | None = None,
+) -> int:
+    """The command `backprop`. Returns the exit code; nothing that a user can type gives a traceback."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    streams = Streams(stdin or sys.stdin, _writable(stdout or sys.stdout), _writable(stderr or sys.stderr))
+    try:
+        return _answered(words, streams)
+    except BrokenPipeError:
+        # whoever read has seen enough; what is still in the buffer goes nowhere, also when Python shuts down
+        for stream in (streams.stdout, streams.stderr):
+            _discard(stream)
+        return FINE
+
+
+def _answered(words: Sequence[str], streams: Streams) -> int:
+    try:
+        if "_BACKPROP_COMPLETE" in os.environ:
+            from backprop import completion
+
+            return completion.answer(os.environ, streams.stdout)
+        code = run(words, streams)
+        streams.stdout.flush()
+        return code
+    except Mistake as mistake:
+        return tell(mistake, streams)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except RecursionError:
+        return tell(TooDeep("stack"), streams)
+    except MemoryError:
+        return tell(TooDeep("memory"), streams)
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # a full disk under stdout
+        _discard(streams.stdout)
+        return tell(CannotWrite("stdout", error.strerror or str(error)), streams)
+    except Exception as error:
+        if os.environ.get("BACKPROP_DEBUG"):
+            raise
+        streams.stderr.write(
+            f"backprop has a fault: {type(error).__name__}: {error}\n"
+            "The line you typed is not to blame. BACKPROP_DEBUG=1 before it shows where the fault is.\n"
+        )
+        return OUR_FAULT
+
+
+def _writable(stream: TextIO | None) -> TextIO:
+    """A stream that takes any letter: what its encoding cannot carry is written \\u03b1. A closed one takes all."""
+    if stream is None:
+        return open(os.devnull, "w", encoding="utf-8")
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+    return stream
+
+
+def _discard(stream: TextIO) -> None:
+    try:
+        descriptor = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(descriptor, stream.fileno())
+        os.close(descriptor)
+    except (OSError, ValueError):  # no real file beneath
+        pass

@@ -1,0 +1,222 @@
+"""Expect: a program carries its own answers, `# expect de/db = 5`, and this holds them against what comes out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from backprop import bindings
+from backprop.figures import figure
+from backprop.kinds import Hole
+from backprop.mistakes import CannotRead, Mistake, NotANumber, Span, UnknownNode, UnreadableExpectation
+from backprop.notes import notes
+from backprop.numerals import numeral
+from backprop.point import Point, Program, resolve
+from backprop.render.look import Look
+from backprop.syntax import normal
+
+_EXPECT = re.compile(r"#[^\S\r\n]*expect[^\S\r\n]+([^\r\n]*[^\s])")
+_ID = rf"{bindings.NAME}(?:~[0-9]+)?"
+_SLOPE = re.compile(rf"[d∂]\s*({_ID})\s*/\s*[d∂]\s*({_ID})")
+_EQUALS = re.compile(r"(.*?)\s*(?<![<>!=])=(?!=)\s*(.*)")
+_PATHS = re.compile(rf"paths\s+from\s+({_ID})(?:\s+to\s+({_ID}))?")
+_DECIMAL = re.compile(r"[-−+]?[0-9]*[.,]([0-9]*)(?:[eE]([-−+]?[0-9]+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One expectation that does not hold: its line in the file, what it says, and what is found instead."""
+
+    line: int
+    expected: str
+    found: str
+
+
+@dataclass(slots=True)
+class Result:
+    """A program held against its expectations. `mistake` is what was wrong with it when nothing expected that."""
+
+    path: str
+    count: int = 0
+    differences: list[Difference] = field(default_factory=list)
+    mistake: Mistake | None = None
+
+    @property
+    def fine(self) -> bool:
+        return not self.differences and self.mistake is None
+
+    @property
+    def exit_code(self) -> int:
+        """0 all hold, 1 something differs, 2 the file cannot be read."""
+        if isinstance(self.mistake, CannotRead):
+            return self.mistake.exit_code
+        return 0 if self.fine else 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as JSON holds it."""
+        record: dict[str, Any] = {"file": self.path, "expectations": self.count, "holds": self.fine}
+        record["differences"] = [
+            {"line": one.line, "expected": one.expected, "found": one.found} for one in self.differences
+        ]
+        if self.mistake is not None:
+            record["mistake"] = {"code": self.mistake.code, "text": self.mistake.cause}
+        return record
+
+
+def run(path: str, text: str | None = None) -> Result:
+    """The program in a file (or `text`) held against its expectations. A mistake in it is part of the result."""
+    result = Result(path)
+    try:
+        text = normal(bindings.read_file(path) if text is None else text)
+        _hold(result, text)
+    except Mistake as mistake:
+        result.mistake = mistake.within(text or "", path)
+    return result
+
+
+def _hold(result: Result, text: str) -> None:
+    expected = [(found[1], found.span(1)) for found in _EXPECT.finditer(text)]
+    result.count = len(expected)
+    mistaken = [(said, span) for said, span in expected if said.startswith("mistake")]
+    try:
+        program = Program(text, result.path)
+        point = program.at({})
+    except Mistake as mistake:
+        if not mistaken:
+            raise
+        for said, span in mistaken:
+            wanted = said.removeprefix("mistake").strip()
+            if wanted != mistake.code:
+                result.differences.append(Difference(_line(text, span), said, f"mistake {mistake.code}"))
+        for said, span in expected:
+            if (said, span) not in mistaken:
+                result.differences.append(Difference(_line(text, span), said, f"mistake {mistake.code}"))
+        return
+    checker = _Checker(program, point)
+    for said, span in expected:
+        try:
+            found = checker.differs(said, span)
+        except UnreadableExpectation as mistake:
+            raise mistake.within(text, result.path) from None
+        except UnknownNode as mistake:
+            found = mistake.cause
+        if found is not None:
+            result.differences.append(Difference(_line(text, span), said, found))
+
+
+def _line(text: str, span: Span) -> int:
+    return text.count("\n", 0, span[0]) + 1
+
+
+class _Checker:
+    """A program at the point of its defaults, asked one expectation after another."""
+
+    def __init__(self, program: Program, point: Point) -> None:
+        self.program = program
+        self.point = point
+        self.notes = [note.code for note in notes(point)]
+
+    def differs(self, said: str, span: Span) -> str | None:
+        """What is found instead of what was said, None when it holds."""
+        word, _, rest = said.partition(" ")
+        rest = rest.strip()
+        if word == "mistake":
+            return "the program is well formed"
+        if word == "note" and "=" not in said:
+            return None if rest in self.notes else f"notes: {', '.join(self.notes) or 'none'}"
+        if word == "undefined" and "=" not in said:
+            return self.differs_from_undefined(rest, span)
+        equation = _EQUALS.fullmatch(said)
+        if equation is None:
+            raise UnreadableExpectation("this is no expectation that I know", span)
+        left, right = equation.groups()
+        paths = _PATHS.fullmatch(left)
+        found = self.count(paths[1], paths[2]) if paths else self.answer(left, span)
+        if isinstance(found, Hole):
+            return "undefined"
+        wanted, tolerance = self.wanted(right, span)
+        if found == wanted or abs(found - wanted) <= tolerance:
+            return None
+        digits = max(6, len(re.sub(r"\D", "", right)) + 2)
+        return f"{left} = {figure(found, min(digits, 17))}"
+
+    def differs_from_undefined(self, rest: str, span: Span) -> str | None:
+        if not rest:
+            return None if "undefined" in self.notes else "defined: " + f"{figure(self.point.value())}"
+        found = self.answer(rest, span)
+        return None if isinstance(found, Hole) else f"{rest} = {figure(found)}"
+
+    def answer(self, left: str, span: Span) -> Any:
+        """The value of a node, or one node's slope with respect to another: `e`, `de/db`, `∂z/∂w`."""
+        slope = _SLOPE.fullmatch(left)
+        if slope is not None:
+            return self.slope(slope[1], slope[2])
+        if not re.fullmatch(_ID, left):
+            raise UnreadableExpectation(f"{left} is neither the name of a node nor a slope such as de/db", span)
+        value = self.point.values[self.node(left)]
+        return Hole(0, "branch") if value is None else value
+
+    def slope(self, of: str, by: str) -> Any:
+        from backprop.reverse import reverse
+
+        here = self.program.at({}, wrt=[by])
+        adjoint = reverse(here.graph, here.partials, here.kind, self.node(of)).adjoints[here.wrt[0]]
+        return 0.0 if adjoint is None else adjoint
+
+    def count(self, source: str, target: str | None) -> int:
+        from backprop.paths import Routes, count
+        from backprop.tracing import trace
+
+        found = trace(self.program, {}, wrt=[source], check=False)
+        ids = self.point.graph.ids
+        return count(Routes(found, ids[self.node(source)], None if target is None else ids[self.node(target)]))
+
+    def node(self, name: str) -> int:
+        return resolve(self.point.graph, [name])[0]
+
+    def wanted(self, right: str, span: Span) -> tuple[float, float]:
+        """The number that is expected, and how far off an answer may be.
+
+        `0.885352` is met by what rounds to it, `6` and `1/3` by what is equal but for the last digits of a double;
+        `6 ± 0.1` says how far itself.
+        """
+        text, sign, allowed = right.partition("±")
+        try:
+            number = self.number(text)
+            if sign:
+                return number, abs(self.number(allowed))
+        except NotANumber as mistake:
+            raise UnreadableExpectation(mistake.cause, span) from None
+        tolerance = 1e-12 * abs(number) if number - number == 0 else 0.0
+        decimal = _DECIMAL.fullmatch(text.strip())
+        if decimal is not None:
+            exponent = int((decimal[2] or "0").replace("−", "-")) - len(decimal[1])
+            tolerance = max(tolerance, 0.5000001 * 10.0**exponent)
+        return number, tolerance
+
+    def number(self, text: str) -> float:
+        return float(self.point.kind.number(numeral(text.strip(), "it")))
+
+
+def report(results: list[Result], look: Look) -> Iterator[str]:
+    """What differs, file by file, and a line that sums up."""
+    from backprop.render.mistakes import lines
+
+    for result in results:
+        number = f"{result.count} expectation{'' if result.count == 1 else 's'}" if result.count else "no expectations"
+        mark, role = ("ok", "good") if result.fine else ("FAILED", "bad")
+        yield f"{look.paint(mark.ljust(6), role)}  {look.letters(result.path)}  {look.paint(f'({number})', 'quiet')}"
+        for one in result.differences:
+            yield look.letters(f"        line {one.line}: expected {one.expected}")
+            yield look.letters(f"        {' ' * len(f'line {one.line}')}  found    {one.found}")
+        if result.mistake is not None:
+            yield from (f"        {line}" for line in lines(result.mistake, look))
+    total = sum(result.count for result in results)
+    wrong = sum(len(result.differences) for result in results)
+    broken = sum(result.mistake is not None for result in results)
+    programs = f"{len(results)} program{'' if len(results) == 1 else 's'}"
+    parts = [f"{wrong} of {total} expectations differ"] if wrong else []
+    parts += [f"{broken} could not be run"] if broken else []
+    yield f"{programs}: {', '.join(parts) or f'all {total} expectations hold'}"

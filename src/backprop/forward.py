@@ -1,0 +1,53 @@
+"""Forward: how every node moves when the inputs do (tangents), inputs first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from backprop.graph import CONST, INPUT, Graph
+from backprop.kinds import Hole, Kind
+from backprop.rules import Partials
+
+
+def tangents(graph: Graph, partials: Partials, kind: Kind, seed: Mapping[int, Any]) -> list[Any]:
+    """How every node moves when the inputs move by `seed` (node to tangent); None where it does not move at all."""
+    moved: list[Any] = [None] * len(graph)
+    moved_by = dict(seed)
+    offsets, args = graph.offsets, graph.args
+    for node, code in enumerate(graph.codes):
+        if node in moved_by:
+            moved[node] = moved_by[node]
+        if code in (INPUT, CONST):
+            continue
+        for index in range(offsets[node], offsets[node + 1]):
+            tangent, partial = moved[args[index]], partials.values[index]
+            if tangent is None or partial is None or partials.exact_zero[index]:
+                continue
+            brought = contribution(kind, tangent, partial, node, index - offsets[node])
+            moved[node] = brought if moved[node] is None else total(kind, moved[node], brought, node)
+    return moved
+
+
+def contribution(kind: Kind, carried: Any, partial: Any, node: int, position: int) -> Any:
+    """carried · partial on one edge; a hole when either is one, or when they are 0 and inf."""
+    if isinstance(carried, Hole):
+        return carried
+    if isinstance(partial, Hole):
+        return partial
+    try:
+        return kind.scale(carried, partial)
+    except ArithmeticError:
+        return Hole(node, "indeterminate", position)
+
+
+def total(kind: Kind, left: Any, right: Any, node: int) -> Any:
+    """The sum where edges meet; a hole when either part is one, or when they are inf and -inf."""
+    if isinstance(left, Hole):
+        return left
+    if isinstance(right, Hole):
+        return right
+    try:
+        return kind.add(left, right)
+    except ArithmeticError:
+        return Hole(node, "indeterminate")

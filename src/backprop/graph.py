@@ -1,0 +1,537 @@
+"""The computational graph: inputs, constants and the results of operations, in topological order.
+
+Columns hold it, so that ten nodes read well and a million fit in memory: node i is the operation `codes[i]` on the
+nodes `args[offsets[i]:offsets[i + 1]]`. `Node` and `Edge` are views made on demand. An edge is one place in `args`,
+so `x*x` has two edges from x.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from backprop import mistakes, ops
+from backprop.grammar import literal
+from backprop.mistakes import Span
+from backprop.ops import ATOM, Row
+from backprop.syntax import Statement, Syntax
+from backprop.writing import Written, level_of_number, written
+
+INPUT, CONST = -1, -2
+
+# Names that mean a constant while nothing else is bound to them; the text is what every kind of number reads.
+CONSTANTS = {"pi": "pi", "π": "pi", "tau": "tau", "τ": "tau", "e": "e", "inf": "inf", "∞": "inf"}
+
+# Functions are inlined where they are called; beyond this a program is refused rather than left to fill the memory.
+LARGEST_EXPANSION = 2_000_000
+
+# Kinds of syntax node that are written with a sign of their own and are not called like their row.
+_SIGNS = {"juxtapose": "mul"}
+_ARRAYS = {"vector", "index", "transpose", "matmul"}
+
+
+class Edge(NamedTuple):
+    """From the node `source` into operand `position` of the node `target`; `place` is its place in `args`."""
+
+    source: int
+    target: int
+    position: int
+    place: int
+
+
+@dataclass(slots=True)
+class Graph:
+    """A program as a graph. `names` are the names its author chose; `ids` gives every node one."""
+
+    source: str = ""
+    codes: array[int] = field(default_factory=lambda: array("h"))
+    offsets: array[int] = field(default_factory=lambda: array("q", [0]))
+    args: array[int] = field(default_factory=lambda: array("q"))
+    starts: array[int] = field(default_factory=lambda: array("q"))
+    ends: array[int] = field(default_factory=lambda: array("q"))
+    names: dict[int, str] = field(default_factory=dict)
+    literals: dict[int, str] = field(default_factory=dict)
+    inputs: dict[str, int] = field(default_factory=dict)
+    defaults: dict[str, str] = field(default_factory=dict)
+    params: list[str] = field(default_factory=list)
+    output: int = -1
+    _ids: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def row(self, node: int) -> Row | None:
+        """The operation of a node; None for an input or a constant."""
+        code = self.codes[node]
+        return ops.rows()[code] if code >= 0 else None
+
+    def op(self, node: int) -> str:
+        """The word for what a node is: "input", "const" or the name of its operation."""
+        code = self.codes[node]
+        if code == INPUT:
+            return "input"
+        return "const" if code == CONST else ops.rows()[code].name
+
+    def operands(self, node: int) -> Sequence[int]:
+        return self.args[self.offsets[node] : self.offsets[node + 1]]
+
+    def span(self, node: int) -> Span:
+        return self.starts[node], self.ends[node]
+
+    def edges_to(self, node: int) -> Iterator[Edge]:
+        """The edges that end at a node, one for each operand."""
+        first = self.offsets[node]
+        for index in range(first, self.offsets[node + 1]):
+            yield Edge(self.args[index], node, index - first, index)
+
+    @property
+    def ids(self) -> list[str]:
+        """One id for each node: its own name (`c`, `c~2` when bound again), the text of a constant, else v1, v2, ...
+
+        The output, when it has no name, is `f`, or `out` when `f` is taken.
+        """
+        if len(self._ids) != len(self.codes):
+            self._ids = _ids(self)
+        return self._ids
+
+    def index(self, node_id: str) -> int | None:
+        """The node of that id, or None."""
+        try:
+            return self.ids.index(node_id)
+        except ValueError:
+            return None
+
+    def formula(self, node: int) -> str:
+        """What is worked out at a node, over the ids of its operands; "" for inputs and constants."""
+        row = self.row(node)
+        if row is None:
+            return ""
+        return written(row, [self.written_id(arg) for arg in self.operands(node)])[0]
+
+    def written_id(self, node: int) -> Written:
+        """How a node is written inside a formula: by its id, a constant as its number."""
+        if self.codes[node] == CONST and node not in self.names:
+            text = self.literals[node]
+            return text, level_of_number(text)
+        return self.ids[node], ATOM
+
+    def default_wrt(self) -> list[int]:
+        """The nodes whose derivatives are asked for when nobody says: inputs and params, else the named constants."""
+        if self.inputs:
+            return list(self.inputs.values())
+        return [node for node in self.names if self.codes[node] == CONST]
+
+    def moving(self, wrt: Collection[int]) -> bytearray:
+        """Which nodes move when the nodes `wrt` do: 1 for each that a derivative can reach."""
+        moves = bytearray(len(self.codes))
+        for node in wrt:
+            moves[node] = 1
+        codes, offsets, args, rows = self.codes, self.offsets, self.args, ops.rows()
+        blocked = {row.code: _positions_without_rule(row) for row in rows if _positions_without_rule(row)}
+        for node in range(len(codes)):
+            code = codes[node]
+            if code < 0:
+                continue
+            first = offsets[node]
+            for index in range(first, offsets[node + 1]):
+                if moves[args[index]] and not (code in blocked and index - first in blocked[code]):
+                    moves[node] = 1
+                    break
+        return moves
+
+
+def _positions_without_rule(row: Row) -> frozenset[int]:
+    """Operand positions through which no derivative passes (conditions, integer orders)."""
+    if callable(row.partials):
+        return row.conditions
+    return frozenset(i for i, rule in enumerate(row.partials) if rule is None)
+
+
+def _ids(graph: Graph) -> list[str]:
+    taken: dict[str, int] = {}
+
+    def unique(stem: str) -> str:
+        count = taken.get(stem, 0) + 1
+        taken[stem] = count
+        return stem if count == 1 else f"{stem}~{count}"
+
+    ids = [""] * len(graph.codes)
+    for node in sorted(graph.names):  # names come first, so that no numbered id can take one
+        ids[node] = unique(graph.names[node])
+    if graph.output >= 0 and not ids[graph.output]:
+        ids[graph.output] = unique("f" if "f" not in taken else "out")
+    number = 0
+    for node, code in enumerate(graph.codes):
+        if ids[node]:
+            continue
+        if code == CONST:
+            ids[node] = unique(graph.literals[node])
+            continue
+        number += 1
+        while f"v{number}" in taken:
+            number += 1
+        ids[node] = f"v{number}"
+    return ids
+
+
+@dataclass(slots=True)
+class _Function:
+    """A function of the user's own: its parameters and the run of syntax nodes that is its body."""
+
+    parameters: tuple[str, ...]
+    first: int
+    root: int
+    span: Span
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A call being inlined: where to go on afterwards, and what the parameters are bound to."""
+
+    resume: int
+    stop: int
+    local: dict[str, int]
+
+
+def build(syntax: Syntax, given: Collection[str] = (), conditions: Collection[str] = ()) -> Graph:
+    """The graph of a program. `given` are the names that have been given values: they are never constants.
+
+    `conditions` are the inputs that are true or false; the rules of the table have them, programs do not.
+
+    Raises a `Mistake` for names, numbers of operands, conditions and recursion that make no sense.
+
+    >>> from backprop.grammar import parse
+    >>> graph = build(parse("(a + b) * (b + 1)"))
+    >>> [graph.formula(node) for node in range(len(graph)) if graph.formula(node)]
+    ['a + b', 'b + 1', 'v1*v2']
+    """
+    try:
+        return _Builder(syntax, given, conditions).run()
+    except mistakes.Mistake as mistake:
+        raise mistake.within(syntax.source) from None
+
+
+class _Builder:
+    def __init__(self, syntax: Syntax, given: Collection[str], conditions: Collection[str]) -> None:
+        self.syntax = syntax
+        self.conditions = conditions
+        self.given = frozenset(given)
+        self.graph = Graph(source=syntax.source)
+        self.env: dict[str, int] = {}
+        self.functions: dict[str, _Function] = {}
+        self.is_condition = bytearray()
+        self.sizes: dict[str, int] = {}
+        self.inlined = 0
+
+    def run(self) -> Graph:
+        graph = self.graph
+        last: int | None = None
+        for statement in self.syntax.statements:
+            if statement.kind in ("input", "param"):
+                self.declare(statement)
+            elif statement.kind == "function":
+                self.define(statement)
+            else:
+                last = self.assign(statement)
+        if last is None:
+            raise mistakes.NothingToCompute(self.syntax.statements[-1].span if self.syntax.statements else None)
+        graph.output = last
+        return graph
+
+    # -- statements ----------------------------------------------------------------------------------------------
+
+    def declare(self, statement: Statement) -> None:
+        assert statement.name is not None
+        name = statement.name
+        bound = self.env.get(name)
+        if bound is not None and self.graph.codes[bound] != INPUT:
+            raise mistakes.DeclaredLate(name, statement.kind, statement.name_span)
+        node = self.input(name, statement.name_span or statement.span)
+        if statement.kind == "param" and name not in self.graph.params:
+            self.graph.params.append(name)
+        if statement.root is not None:
+            self.graph.defaults[name] = self.number_of(statement)
+        self.graph.starts[node], self.graph.ends[node] = statement.name_span or statement.span
+
+    def number_of(self, statement: Statement) -> str:
+        """The default of a declaration, which is one number: `0.5`, `-1`, `1/3`."""
+        stack: list[str] = []
+        syntax = self.syntax
+        for node in syntax.walk(statement):
+            kind = syntax.kinds[node]
+            if kind == "number":
+                stack.append(literal(syntax.text(node)))
+            elif kind == "name" and syntax.text(node) in CONSTANTS:
+                stack.append(CONSTANTS[syntax.text(node)])
+            elif kind == "neg":
+                text = stack.pop()
+                stack.append(text[1:] if text.startswith("-") else f"-{text}")
+            elif kind == "div" and "/" not in stack[-1] and "/" not in stack[-2]:
+                below = stack.pop()
+                stack.append(f"{stack.pop()}/{below}")
+            else:
+                raise mistakes.DefaultNotANumber(statement.kind, statement.name or "", syntax.span(node))
+        return stack.pop()
+
+    def define(self, statement: Statement) -> None:
+        assert statement.name is not None
+        assert statement.root is not None
+        names = [name for name, _ in statement.parameters]
+        for place, (name, span) in enumerate(statement.parameters):
+            if name in names[:place]:
+                raise mistakes.ParameterTwice(name, span)
+        self.sizes.clear()  # a function defined again may be another size
+        self.functions[statement.name] = _Function(tuple(names), statement.first, statement.root, statement.span)
+
+    def assign(self, statement: Statement) -> int:
+        assert statement.root is not None
+        graph = self.graph
+        before = len(graph.codes)
+        node = self.evaluate(statement.first, statement.root)
+        if self.is_condition[node]:
+            raise mistakes.ConditionAsNumber(self.syntax.span(statement.root), self.syntax.text(statement.root))
+        fresh = node >= before and graph.codes[node] != INPUT and node not in graph.names
+        if statement.kind == "expression":
+            # a bare name at the end is an output of its own only when it is an input or a constant
+            if (not fresh and graph.codes[node] in (INPUT, CONST)) or graph.codes[node] == CONST:
+                node = self.add(ops.by_name("copy"), (node,), self.syntax.span(statement.root))
+            return node
+        assert statement.name is not None
+        if not fresh:
+            node = self.add(ops.by_name("copy"), (node,), self.syntax.span(statement.root))
+        graph.names[node] = statement.name
+        self.env[statement.name] = node
+        return node
+
+    # -- expressions ---------------------------------------------------------------------------------------------
+
+    def evaluate(self, first: int, root: int) -> int:
+        """Walk a run of syntax nodes with a stack of graph nodes, inlining calls of the user's functions."""
+        syntax = self.syntax
+        kinds, arity, text = syntax.kinds, syntax.arity, syntax.text
+        stack: list[int] = []
+        frames: list[_Frame] = []
+        local: dict[str, int] = {}
+        at, stop = first, root + 1
+        while True:
+            if at == stop:
+                if not frames:
+                    return stack[-1]
+                frame = frames.pop()
+                at, stop, local = frame.resume, frame.stop, frame.local
+                continue
+            kind = kinds[at]
+            if kind == "name":
+                stack.append(self.name(text(at), at, local))
+            elif kind == "number":
+                stack.append(self.constant(literal(text(at)), syntax.span(at)))
+            elif kind == "call":
+                count = arity[at]
+                operands = tuple(stack[len(stack) - count :])
+                del stack[len(stack) - count :]
+                name, name_span = syntax.callees[at]
+                function = self.functions.get(name)
+                if function is None:
+                    stack.append(self.operation(self.called(name, count, at, name_span), operands, at))
+                else:
+                    if not frames:  # the first call counts those inside it
+                        self.enter(name, function, count, at)
+                    elif len(function.parameters) != count:
+                        raise self.wrong_count(name, function, count, at)
+                    frames.append(_Frame(at + 1, stop, local))
+                    local = dict(zip(function.parameters, operands, strict=True))
+                    at, stop = function.first, function.root + 1
+                    continue
+            else:
+                count = arity[at]
+                operands = tuple(stack[len(stack) - count :])
+                del stack[len(stack) - count :]
+                stack.append(self.sign(kind, operands, at))
+            at += 1
+
+    def name(self, name: str, at: int, local: dict[str, int]) -> int:
+        name = self.normal(name)
+        if name in local:
+            return local[name]
+        if name in self.env:
+            return self.env[name]
+        span = self.syntax.span(at)
+        if name in CONSTANTS and name not in self.given:
+            return self.constant(CONSTANTS[name], span)
+        if name not in self.given:
+            self.refuse_function(name, at)
+        return self.input(name, span)
+
+    @staticmethod
+    def normal(name: str) -> str:
+        if name.isascii():
+            return name
+        import unicodedata
+
+        return unicodedata.normalize("NFC", name)
+
+    def refuse_function(self, name: str, at: int) -> None:
+        """A name with no value that is used like a function: say how a call is written, or which one was meant."""
+        syntax = self.syntax
+        known = name in self.functions or bool(ops.called(name))
+        parent = self.parent(at)
+        power: str | None = None
+        if parent is not None and syntax.kinds[parent] == "pow" and syntax.first[parent] == at:
+            power = (
+                literal(syntax.text(parent - 1)) if syntax.kinds[parent - 1] == "number" else syntax.text(parent - 1)
+            )
+            if power.startswith("-") is False and syntax.kinds[parent - 1] == "neg":
+                power = syntax.text(parent - 1)
+            parent = self.parent(parent)
+        argument: str | None = None
+        if parent is not None and syntax.kinds[parent] == "juxtapose" and syntax.first[parent] == at:
+            argument = syntax.text(parent - 1)
+            inner = syntax.source[syntax.ends[at] : syntax.starts[parent - 1]].strip(" \t")
+            span = (syntax.starts[at], syntax.ends[parent])
+        if known:
+            if argument is None:
+                raise mistakes.FunctionAlone(name, syntax.span(at))
+            raise mistakes.FunctionWithoutBrackets(name, argument, power, span)
+        if argument is not None and power is None and inner.startswith("(") and not self.is_variable(name, at):
+            names = [*self.functions, *ops.callable_names()]
+            raise mistakes.UnknownFunction(name, argument, names, syntax.span(at))
+
+    def parent(self, node: int) -> int | None:
+        syntax = self.syntax
+        for above in range(node + 1, len(syntax)):
+            if syntax.first[above] <= node:
+                return above
+        return None
+
+    def is_variable(self, name: str, but: int) -> bool:
+        """Whether the program also uses the name where only a variable can stand."""
+        syntax = self.syntax
+        return any(
+            kind == "name"
+            and node != but
+            and syntax.text(node) == name
+            and not syntax.source[syntax.ends[node] :].lstrip(" \t").startswith("(")
+            for node, kind in enumerate(syntax.kinds)
+        )
+
+    def called(self, name: str, count: int, at: int, span: Span) -> Row:
+        rows = ops.called(name)
+        if not rows:
+            names = [*self.functions, *ops.callable_names()]
+            raise mistakes.UnknownFunction(name, "", names, span)
+        for row in rows:
+            if row.takes(count):
+                return row
+        raise mistakes.WrongNumberOfOperands(name, [row.parameters for row in rows], count, self.syntax.span(at))
+
+    def wrong_count(self, name: str, function: _Function, count: int, at: int) -> mistakes.Mistake:
+        return mistakes.WrongNumberOfOperands(name, [function.parameters], count, self.syntax.span(at))
+
+    def enter(self, name: str, function: _Function, count: int, at: int) -> None:
+        span = self.syntax.span(at)
+        if len(function.parameters) != count:
+            raise self.wrong_count(name, function, count, at)
+        self.inlined += self.expansion(name, span)
+        if self.inlined > LARGEST_EXPANSION:
+            raise mistakes.TooLarge(name, self.inlined, LARGEST_EXPANSION, span)
+
+    def expansion(self, name: str, span: Span) -> int:
+        """How many syntax nodes a call of a function puts in, counted without doing it: doublings of doublings are
+        refused at once. Raises `Recursion` for a function that reaches itself."""
+        sizes, callees = self.sizes, self.syntax.callees
+        open_calls: dict[str, tuple[int, int]] = {name: (self.functions[name].first, 0)}  # how far it is, its size
+        while name not in sizes:
+            caller, (node, size) = open_calls.popitem()
+            root = self.functions[caller].root
+            while node <= root:
+                callee = callees[node][0] if node in callees else ""
+                if callee in self.functions and callee not in sizes:
+                    break
+                size += 1 + sizes.get(callee, 0)
+                node += 1
+            if node > root:
+                sizes[caller] = size
+                continue
+            open_calls[caller] = (node, size)
+            if callee in open_calls:
+                raise mistakes.Recursion([*open_calls, callee], span)
+            open_calls[callee] = (self.functions[callee].first, 0)
+        return sizes[name]
+
+    def sign(self, kind: str, operands: tuple[int, ...], at: int) -> int:
+        graph = self.graph
+        if kind in _ARRAYS:
+            raise mistakes.ArraysNotSupported(kind, self.syntax.span(at))
+        if kind == "neg" and self.syntax.kinds[at - 1] == "number":  # -2 is one number, not an operation on 2
+            node = operands[0]
+            graph.literals[node] = f"-{graph.literals[node]}"
+            graph.starts[node] = self.syntax.starts[at]
+            return node
+        if kind == "ifelse":
+            value, condition, otherwise = operands
+            return self.operation(ops.by_name("where"), (condition, value, otherwise), at)
+        return self.operation(ops.by_name(_SIGNS.get(kind, kind)), operands, at)
+
+    def operation(self, row: Row, operands: tuple[int, ...], at: int) -> int:
+        is_condition = self.is_condition
+        for position, operand in enumerate(operands):
+            if bool(is_condition[operand]) != (position in row.conditions):
+                where = self.syntax.operands(at)
+                span = self.syntax.span(where[position if self.syntax.kinds[at] != "ifelse" else (1, 0, 2)[position]])
+                text = self.syntax.source[span[0] : span[1]]
+                if is_condition[operand]:
+                    raise mistakes.ConditionAsNumber(span, text)
+                raise mistakes.NumberAsCondition(row.name, span, text)
+        return self.add(row, operands, self.syntax.span(at))
+
+    # -- nodes ---------------------------------------------------------------------------------------------------
+
+    def add(self, row: Row, operands: tuple[int, ...], span: Span) -> int:
+        graph = self.graph
+        node = len(graph.codes)
+        graph.codes.append(row.code)
+        graph.args.extend(operands)
+        graph.offsets.append(len(graph.args))
+        graph.starts.append(span[0])
+        graph.ends.append(span[1])
+        self.is_condition.append(row.gives_condition)
+        return node
+
+    def leaf(self, code: int, span: Span) -> int:
+        graph = self.graph
+        node = len(graph.codes)
+        graph.codes.append(code)
+        graph.offsets.append(len(graph.args))
+        graph.starts.append(span[0])
+        graph.ends.append(span[1])
+        self.is_condition.append(0)
+        return node
+
+    def constant(self, text: str, span: Span) -> int:
+        node = self.leaf(CONST, span)
+        self.graph.literals[node] = text
+        return node
+
+    def input(self, name: str, span: Span) -> int:
+        graph = self.graph
+        if name not in graph.inputs:
+            node = self.leaf(INPUT, span)
+            graph.inputs[name] = node
+            graph.names[node] = name
+            self.env[name] = node
+            self.is_condition[node] = name in self.conditions
+        return graph.inputs[name]
+
+
+def add_unused_input(graph: Graph, name: str) -> int:
+    """Give a graph an input that nothing reads: its gradient is 0, not missing."""
+    node = len(graph.codes)
+    graph.codes.append(INPUT)
+    graph.offsets.append(len(graph.args))
+    graph.starts.append(0)
+    graph.ends.append(0)
+    graph.names[node] = name
+    graph.inputs[name] = node
+    return node

@@ -1,0 +1,388 @@
+"""Why a text cannot be read: from where the parser stopped to a mistake that says how to mend it.
+
+Nothing here runs for a text that parses. The parser's stack tells what is open and what was expected; every question
+about the rest of the text is one walk over it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from backprop import mistakes
+from backprop.mistakes import Mistake, Span
+from backprop.syntax import Syntax
+
+if TYPE_CHECKING:
+    from backprop.grammar import Tables
+
+_COMPARISONS = ("LESS", "AT_MOST", "GREATER", "AT_LEAST", "EQUALS", "DIFFERS")
+_WORDS = ("IF", "ELSE", "AND", "OR", "NOT")
+_OPENERS = {"LPAR": "(", "LSQB": "[", "BAR": "|"}
+_ELSEWHERE = ("let", "var", "const", "def", "set", "return", "lambda", "print", "assert", "global", "val", "local")
+
+# Signs of other languages, as they begin where the parser stopped, or with the sign just before it.
+_FOREIGN = {
+    "&&": "Write and: a < b and c < d",
+    "||": "Write or: a < b or c < d",
+    "&": "Write and: a < b and c < d",
+    ":=": "Write = to give a name its value.",
+    "+=": "Write it out: x = x + 1",
+    "-=": "Write it out: x = x - 1",
+    "*=": "Write it out: x = x*2",
+    "/=": "Write it out: x = x/2",
+    "=<": "Write <= for 'at most'.",
+    "=>": "Write >= for 'at least'; a function is written f(x) = x^2",
+    "<>": "Write != for 'differs'.",
+    "===": "Write == to compare.",
+    "!==": "Write != to compare.",
+    "//": "Write floor(a/b) for the whole part, # for a comment.",
+    "++": "Write it out: x = x + 1",
+    "--": "Write it out: x = x - 1",
+    "->": "A function is written f(x) = x^2",
+    "→": "A function is written f(x) = x^2",
+    "?": "A choice is written: a if c else b",
+    "~": "Write not before a condition, or a minus before a number.",
+    "^^": "Write ^ for a power.",
+    "***": "Write ^ or ** for a power.",
+}
+_CHARACTERS = {
+    "{": "Use ( and ).",
+    "}": "Use ( and ).",
+    "$": "Names are letters, digits and _: no $ before them.",
+    "\\": "Names and functions have no \\ before them; lines may break inside brackets.",
+    ":": "Statements end with a newline or ;  A function is written f(x) = x^2",
+    "_": "A name begins with a letter; a number is written without _",
+    "±": "Write two expressions, one with + and one with -",
+    "∑": "Write sum(...) of a vector, or the terms.",
+    "∏": "Write prod(...) of a vector, or the factors.",
+    "∂": "Derivatives are asked for: backprop diff EXPRESSION --wrt x",
+    "∇": "Derivatives are asked for: backprop diff EXPRESSION",
+    "∫": "Integrals are not part of the language.",
+    "°": "Angles are in radians: write x*π/180",
+    "²": "Write a base before the power.",
+    "ⁿ": "Write ^n",
+    "∧": "Write and",
+    "∨": "Write or",
+    "¬": "Write not",
+    "≈": "Compare with <= on the difference: abs(a - b) <= 0.001",
+    "…": "Write every term.",
+    "′": "Derivatives are asked for: backprop diff EXPRESSION --wrt x",
+    "∜": "Write x^(1/4)",
+    "⊙": "Write * for the product entry by entry.",
+    "∘": "Write * for the product entry by entry, f(g(x)) for a composition.",
+    "—": "Write - for minus.",
+    "―": "Write - for minus.",
+    "⟨": "Write dot(a, b)",
+    "‖": "Write norm(x)",
+    "∣": "Write | from the keyboard.",
+    "｜": "Write | from the keyboard.",
+}
+_PRIMES = "'’′´`"
+_QUOTES = "\"“”„«»‘'’`"
+
+
+def bad_target(tree: Syntax, root: int, span: Span) -> Mistake:
+    """`a + b = 3`: the left side of = is neither a name nor a function with its parameters."""
+    kind = tree.kinds[root]
+    text = tree.text(root)
+    if kind == "number":
+        return mistakes.BadTarget(
+            f"{_short(text)} is a number", "Turn it around: the name stands left of =; to compare write ==", span
+        )
+    if kind == "juxtapose":
+        left, right = tree.operands(root)
+        name = tree.text(left)
+        if tree.kinds[left] == "name" and name in _ELSEWHERE:
+            return mistakes.ForeignStatement(
+                name, f"Write {_short(tree.text(right))} = ... without it.", tree.span(left)
+            )
+        if tree.kinds[left] == "name" == tree.kinds[right]:
+            return mistakes.BadTarget(
+                "a name has no blanks inside", f"Write {name}_{tree.text(right)} = ...", span
+            )
+        if tree.kinds[left] == "name":
+            return mistakes.BadTarget(
+                f"{name} is also a variable here, so this is a product",
+                "Give the function a name of its own, and write its parameters as names: f(x) = x^2",
+                span,
+            )
+    if kind == "call":
+        return mistakes.BadTarget(
+            "a function is defined with names in its brackets",
+            f"Write {tree.callees[root][0]}(x) = ... ; to compare two values write ==",
+            span,
+        )
+    if kind == "index":
+        return mistakes.BadTarget("an entry cannot be set alone", "Write the whole vector: v = [1, 2, 3]", span)
+    if kind in ("eq", "le", "ge", "ne", "lt", "gt"):
+        return mistakes.BadTarget("a comparison stands left of =", "Use one sign: = gives a value, == compares", span)
+    if kind == "name":
+        return mistakes.BadTarget("the name stands in brackets or after a sign", f"Write {text} = ...", span)
+    return mistakes.BadTarget(
+        f"{_short(text)} is an expression, not a name",
+        "Write a name left of = and the expression right of it; to compare two values write ==",
+        span,
+    )
+
+
+def _short(text: str, most: int = 30) -> str:
+    """Text for a sentence: one line, not too long, nothing that cannot be printed."""
+    text = " ".join(text.split())
+    text = "".join(sign if sign.isprintable() else "�" for sign in text[: most + 1])
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+class _Place:
+    """Where the parser stopped: the token, what stands before it, and what is open."""
+
+    def __init__(
+        self,
+        source: str,
+        tables: Tables,
+        states: Sequence[int],
+        begins: Sequence[int],
+        terminal: int,
+        span: Span,
+        last: int,
+    ) -> None:
+        self.source, self.tables, self.span, self.last = source, tables, span, last
+        self.begin, self.end = span
+        self.token = tables.terminals[terminal]
+        self.text = source[self.begin : self.end]
+        self.row = tables.rows[states[-1]]
+        self.symbol = tables.symbols[states[-1]]
+        # a value may begin here, so one is expected (a number may never follow a value)
+        self.wants = bool(self.row[tables.number["NUMBER"]])
+        self.opener, self.opener_at = "", -1
+        self.comparison, self.middle_at, self.left_at = "", -1, -1
+        self.half_choice = -1
+        for at in range(len(begins) - 1, -1, -1):
+            symbol = tables.symbols[states[at + 1]]
+            if symbol in _OPENERS:
+                self.opener, self.opener_at = symbol, begins[at]
+                break
+            if symbol in ("target", "EQUAL", "NEWLINE", "SEMICOLON", "lines"):
+                break
+            if symbol in ("COMMA", "AND", "OR", "NOT", "IF", "ELSE") and not self.comparison:
+                self.comparison = "-"
+            if symbol in _COMPARISONS and not self.comparison:
+                self.comparison, self.middle_at = symbol, begins[at + 1] if at + 1 < len(begins) else -1
+                self.left_at = begins[at - 1]
+            if symbol == "ELSE":
+                self.half_choice = -2
+            elif symbol == "IF" and self.half_choice == -1:
+                self.half_choice = begins[at]
+        # the word or sign before
+        self.before_begin = begins[-1] if begins else -1
+        self.before = source[self.before_begin : last] if begins else ""
+        self.operand = source[self._operand_begin(states, begins) : last] if begins else ""
+
+    def _operand_begin(self, states: Sequence[int], begins: Sequence[int]) -> int:
+        """Where the value before this place begins: `f(x)` of `f(x) 2`, not its last bracket."""
+        at = len(begins) - 1
+        symbols = self.tables.symbols
+        if self.symbol in ("RPAR", "RSQB", "BAR"):
+            opener = {"RPAR": "LPAR", "RSQB": "LSQB", "BAR": "BAR"}[self.symbol]
+            at -= 1
+            while at > 0 and symbols[states[at + 1]] != opener:
+                at -= 1
+            if at > 0 and (self.symbol == "RSQB" or symbols[states[at]] == "CALLEE") and symbols[states[at]] in (
+                "CALLEE", "NAME", "NUMBER", "opened", "solid"
+            ):
+                at -= 1
+        elif self.symbol in ("SUPERSCRIPT", "BANG", "TRANSPOSE") and at:
+            at -= 1
+        return begins[at]
+
+    def line(self, offset: int) -> int:
+        return self.source.count("\n", 0, offset) + 1
+
+    def where(self, offset: int) -> str:
+        line, here = self.line(offset), self.line(self.begin)
+        return f"of line {line}" if line != here else f"{self.begin - offset} characters before"
+
+    def closes(self) -> bool:
+        """The innermost open bracket is closed somewhere behind this place."""
+        depth = 1
+        for match in re.compile(r"[(\[]|[)\]]|#[^\n]*").finditer(self.source, self.begin):
+            sign = match.group()[0]
+            if sign == "#":
+                continue
+            depth += 1 if sign in "([" else -1
+            if not depth:
+                return True
+        return False
+
+
+def misreading(
+    source: str,
+    tables: Tables,
+    states: Sequence[int],
+    begins: Sequence[int],
+    terminal: int,
+    span: Span,
+    last: int,
+) -> Mistake:
+    """The mistake where the parser stopped: `terminal` at `span`, after a last token that ended at `last`."""
+    place = _Place(source, tables, states, begins, terminal, span, last)
+    return _foreign(place) or _by_token(place)
+
+
+def _foreign(place: _Place) -> Mistake | None:
+    """Signs and words of other languages."""
+    source, begin, last = place.source, place.begin, place.last
+    glued = last == begin and last > 0
+    for back in (2, 1, 0) if glued else (0,):
+        for length in (3, 2, 1):
+            sign = source[begin - back : begin - back + length]
+            if back >= length or len(sign) < length or sign not in _FOREIGN:
+                continue
+            if sign == "--" or (sign == "||" and place.symbol == "BAR"):  # a - -b; |a||b|
+                continue
+            return mistakes.ForeignSign(sign, _FOREIGN[sign], (begin - back, begin - back + length))
+    if place.text == "!" and place.wants:
+        return mistakes.ForeignSign("!", "Write not before a condition; ! after a value is the factorial.", place.span)
+    if place.token in ("$END", "NEWLINE") and (sign := source[last - 2 : last]) in ("++", "--"):
+        return mistakes.ForeignSign(sign, _FOREIGN[sign], (last - 2, last))
+    return None
+
+
+def _by_token(place: _Place) -> Mistake:
+    token, text, span = place.token, place.text, place.span
+    opener = _OPENERS.get(place.opener, "")
+    opened = (place.opener_at, place.opener_at + 1)
+    if token == "UNKNOWN":
+        return _character(place)
+    if token in ("RPAR", "RSQB"):
+        if not opener:
+            return mistakes.UnopenedBracket(text, span)
+        if opener == "|":
+            return mistakes.UnclosedBar(opened)
+        if (opener == "(") != (text == ")"):
+            return mistakes.WrongBracket(opener, text, place.where(place.opener_at), span)
+        if place.before == opener:
+            return mistakes.EmptyBrackets(opener + text, (place.opener_at, place.end))
+    if token in ("$END", "NEWLINE", "SEMICOLON"):
+        if opener == "|":
+            return mistakes.UnclosedBar(opened)
+        if opener and token == "SEMICOLON" and place.closes():
+            return mistakes.SeparatorInside(opener, span)
+        if opener:
+            return mistakes.UnclosedBracket(opener, opened)
+        if token == "$END" and place.symbol in ("", "lines") and not place.before.strip():
+            return mistakes.NothingWritten(span)
+        if place.wants:
+            more = token == "NEWLINE" and place.source[place.end :].strip() != ""
+            return mistakes.UnfinishedLine(_short(place.before), (place.before_begin, place.last), more)
+    if opener in ("(", "[") and "\n" in place.source[place.opener_at : place.begin] and not place.closes():
+        return mistakes.UnclosedBracket(opener, opened)
+    if place.half_choice >= 0 and not place.wants and token not in _COMPARISONS and token in (
+        "$END", "NEWLINE", "SEMICOLON", "RPAR", "RSQB", "COMMA"
+    ):
+        return mistakes.HalfChoice((place.half_choice, place.half_choice + 2))
+    if token == "EQUAL":
+        if place.wants:
+            return _missing(place)
+        if not opener and "=" in place.source[max(0, place.source.rfind("\n", 0, place.begin)) : place.begin]:
+            return mistakes.AssignmentInside(span, f"{_short(place.operand)} = ...; a = {_short(place.operand)}")
+        return mistakes.AssignmentInside(span)
+    if token in _COMPARISONS and not place.wants and place.comparison in _COMPARISONS:
+        left = place.source[place.left_at : place.last]
+        middle = place.source[place.middle_at : place.last]
+        told = len(left) <= 40 and "\n" not in left
+        rest = re.compile(r"[^\n;,()\[\]#<>=!]{1,20}").match(place.source, place.end)
+        right = rest.group().strip() if rest else ""
+        return mistakes.ChainedComparison(left if told else "", middle, text, right or "...", span)
+    if token == "COMMA" and not place.wants:
+        return _comma(place, opener)
+    if place.row[place.tables.number["NAME"]] and not place.wants and place.symbol in ("COMMA", "declaring"):
+        return mistakes.Misplaced(_short(text), "a name, as in: input x, y = 2", span)
+    if token == "NUMBER" and not place.wants:
+        before = place.operand if len(place.operand) <= 20 else ""
+        return mistakes.NumberAfter(_short(before), text if len(text) <= 20 else "2", span, opener == "[")
+    if token == "BAR" and not place.wants:
+        return mistakes.MissingSign("|", "Write the product with its sign: 2*|x|, or abs(x) for the bars.", span)
+    if token in _WORDS and (place.wants or token in ("NOT", "ELSE")):
+        return mistakes.ReservedWord(text, span)
+    if place.wants:
+        return _missing(place)
+    return _other(place)
+
+
+def _missing(place: _Place) -> Mistake:
+    """A sign where a value has to stand."""
+    sign = place.before if place.before and place.symbol in place.tables.number else ""
+    if place.symbol in ("NEWLINE", "SEMICOLON", ""):
+        if place.symbol == "NEWLINE" and place.token in ("TIMES", "OVER", "POWER", "PERCENT", "MATMUL", *_COMPARISONS):
+            return mistakes.LineBeginsWithSign(_short(place.text), place.span)
+        sign = ""
+    hint = ""
+    if place.before == "%":
+        hint = "% is the remainder of a division; 5 percent is 5/100."
+    if place.token == "SUPERSCRIPT":
+        hint = "A power stands after what it raises: x²"
+    elif place.token == "TRANSPOSE":
+        hint = "A transpose stands after its matrix: A.T"
+    begin = place.before_begin if sign and place.source[place.before_begin : place.end].isprintable() else place.begin
+    return mistakes.MissingOperand(_short(sign.strip()), _short(place.text), (begin, place.end), hint)
+
+
+def _comma(place: _Place, opener: str) -> Mistake:
+    """A comma outside a call and a vector: often a decimal comma."""
+    source, begin = place.source, place.begin
+    before = re.compile(r"[0-9]{1,20}\Z").search(source[max(0, begin - 20) : begin])
+    after = re.compile(r"[0-9]{1,20}").match(source, place.end)
+    if before and after:
+        number = f"{before.group()}.{after.group()}"
+        return mistakes.DecimalComma(number, (begin - len(before.group()), after.end()))
+    return mistakes.StrayComma(opener == "(", place.span)
+
+
+def _character(place: _Place) -> Mistake:
+    """A character that begins no token."""
+    character, source = place.text, place.source
+    glued = place.last == place.begin and not place.wants
+    if character in _PRIMES and glued:
+        return mistakes.PrimeMark(_short(place.operand), place.span)
+    if character in _QUOTES:
+        return mistakes.QuoteMark(character, place.span)
+    start = max(source.rfind("\n", 0, place.begin), source.rfind(";", 0, place.begin)) + 1
+    head = source[start : start + 40].split(None, 1)
+    if character in ":\\{" and head and head[0] in _ELSEWHERE:
+        begin = source.index(head[0], start)
+        return mistakes.ForeignStatement(
+            head[0], "A function is written f(x) = x^2", (begin, begin + len(head[0]))
+        )
+    import unicodedata  # for its name
+
+    try:
+        name = unicodedata.name(character)
+    except ValueError:
+        name = {"Cc": "a control character", "Cs": "half of a surrogate pair"}.get(unicodedata.category(character), "")
+    repair = _CHARACTERS.get(character, "")
+    if character == "_" and glued and place.symbol == "NUMBER":
+        digits = re.compile(r"[0-9_]{1,30}").match(source, place.begin)
+        repair = f"Write {_short(place.before)}{digits.group().replace('_', '') if digits else ''}"
+    plain = unicodedata.normalize("NFKC", character)
+    if not repair and character == "." :
+        repair = "A decimal point needs a digit beside it; a transpose is A.T"
+    elif not repair and plain != character and len(plain) == 1 and plain.isascii() and plain.isprintable():
+        repair = f"Write {plain} from the keyboard."
+    elif not repair and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zs"):
+        repair = "It cannot be seen: delete it, or type the line again."
+    return mistakes.UnknownCharacter(character, name, repair or "Take it out, or write it in words.", place.span)
+
+
+def _other(place: _Place) -> Mistake:
+    """What else may not follow: say what may."""
+    if place.symbol in ("NAME", "declared", "declaring", "declarations") and place.token in ("NAME", "CALLEE"):
+        return mistakes.MissingSign(
+            _short(place.text), "Declare several names with commas between them: input x, y = 2", place.span
+        )
+    words = {"PLUS": "a sign like +", "RPAR": ")", "RSQB": "]", "COMMA": "a comma", "EQUAL": "=", "ELSE": "else",
+             "NUMBER": "a number", "NAME": "a name", "SEMICOLON": "the end of the statement"}
+    number = place.tables.number
+    wanted = [word for terminal, word in words.items() if place.row[number[terminal]]]
+    return mistakes.Misplaced(_short(place.text) or "the end", ", ".join(wanted), place.span)

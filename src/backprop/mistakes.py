@@ -1,0 +1,885 @@
+"""Everything a user can get wrong, one class each.
+
+A mistake holds facts: where (a span of the source text), what (`cause`, which stands beside the carets) and how
+to mend it (`repair`). Drawing it is the work of `backprop.render.mistakes`. To add one, add a class here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+Span = tuple[int, int]
+
+
+class Mistake(Exception):
+    """Base of every mistake. `source` is the text in which `span` counts characters; both may be absent.
+
+    `origin` says where the text came from (a file name); `None` means that it was typed.
+    """
+
+    code: ClassVar[str] = "mistake"
+    title: ClassVar[str] = "mistake"
+    exit_code: ClassVar[int] = 2
+
+    def __init__(self, cause: str, repair: str = "", span: Span | None = None) -> None:
+        super().__init__(cause)
+        self.cause = cause
+        self.repair = repair
+        self.span = span
+        self.source: str | None = None
+        self.origin: str | None = None
+
+    def within(self, source: str, origin: str | None = None) -> Mistake:
+        """The same mistake, told in which text its span lies. The first text told wins."""
+        if self.source is None:
+            self.source = source
+        if self.origin is None:
+            self.origin = origin
+        return self
+
+
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """The known word most like `word`, or None when nothing is near enough to be meant.
+
+    >>> closest("rellu", ["relu", "tanh", "exp"])
+    'relu'
+    """
+    import difflib  # only a mistake needs it
+
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+# -- names, calls and conditions: found while the graph is built --------------------------------------------------
+
+
+class NothingToCompute(Mistake):
+    """`input x = 2` alone."""
+
+    code = "nothing-to-compute"
+    title = "nothing to compute"
+
+    def __init__(self, span: Span | None) -> None:
+        super().__init__(
+            "no statement here has a value", "End with the expression or the name you want, like: f = x^2", span
+        )
+
+
+class DeclaredLate(Mistake):
+    """`x = 3; input x`."""
+
+    code = "declared-late"
+    title = "declared after it was set"
+
+    def __init__(self, name: str, word: str, span: Span | None) -> None:
+        super().__init__(
+            f"{name} has already been set above",
+            f"Put '{word} {name}' before the first statement that uses {name}, or choose another name.",
+            span,
+        )
+
+
+class DefaultNotANumber(Mistake):
+    """`input x = 2*a`."""
+
+    code = "default-not-a-number"
+    title = "a default is one number"
+
+    def __init__(self, word: str, name: str, span: Span) -> None:
+        super().__init__(
+            f"the default of {name} has to be a number like 0.5, -1 or 1/3",
+            f"Declare what it depends on and write a plain statement: {name} = ...",
+            span,
+        )
+
+
+class ParameterTwice(Mistake):
+    """`f(x, x) = x`."""
+
+    code = "parameter-twice"
+    title = "the same parameter twice"
+
+    def __init__(self, name: str, span: Span) -> None:
+        super().__init__(f"{name} already stands to the left of this", "Give each parameter a name of its own.", span)
+
+
+class UnknownFunction(Mistake):
+    """`rellu(x)`, `lg(x)`, `tg(x)`."""
+
+    code = "unknown-function"
+    title = "unknown function"
+
+    # what these are called elsewhere; one name may mean two things, and then the writer must say which
+    elsewhere: ClassVar[dict[str, str]] = {
+        "lg": "log10({0}), or log2({0}) in computer science",
+        "ld": "log2({0})",
+        "lb": "log2({0})",
+        "tg": "tan({0})",
+        "ctg": "cot({0})",
+        "cotg": "cot({0})",
+        "cotan": "cot({0})",
+        "arctg": "atan({0})",
+        "arcctg": "acot({0})",
+        "sen": "sin({0})",
+        "cosec": "csc({0})",
+        "sh": "sinh({0})",
+        "ch": "cosh({0})",
+        "th": "tanh({0})",
+        "sqr": "({0})^2, or sqrt({0}) for the root",
+        "pow": "a^b",
+        "logistic": "sigmoid({0})",
+        "expit": "sigmoid({0})",
+        "swish": "silu({0})",
+        "lngamma": "lgamma({0})",
+        "loggamma": "lgamma({0})",
+        "psi": "digamma({0})",
+        "sgn": "sign({0})",
+        "signum": "sign({0})",
+        "maximum": "max({0})",
+        "minimum": "min({0})",
+        "if": "where(condition, value, otherwise)",
+        "heaviside": "where({0} > 0, 1, 0)",
+        "step": "where({0} > 0, 1, 0)",
+        "trunc": "sign({0})*floor(abs({0}))",
+        "fabs": "abs({0})",
+        "root": "sqrt({0})",
+    }
+
+    def __init__(self, name: str, argument: str, known: Iterable[str], span: Span) -> None:
+        known = list(known)
+        inside = argument[1:-1] if argument.startswith("(") and argument.endswith(")") else argument
+        meant = self.elsewhere.get(name.lower()) if name not in known else None
+        near = closest(name, known) or closest(name.lower(), known)
+        if meant is not None:
+            repair = f"Here it is written {meant.format(inside or 'x')}."
+        elif near is not None:
+            repair = f"Did you mean {near}({inside or 'x'})?"
+        else:
+            repair = "The functions are listed by: backprop ops"
+        if argument and meant is None:
+            repair += f"   If {name} is a variable, write {name}*{argument if inside != argument else f'({argument})'}"
+        super().__init__(f"there is no function {name}", repair, span)
+
+
+class FunctionWithoutBrackets(Mistake):
+    """`sin x`, `sin^2(x)`, `sin⁻¹(x)`."""
+
+    code = "function-without-brackets"
+    title = "a function needs brackets"
+
+    def __init__(self, name: str, argument: str, power: str | None, span: Span) -> None:
+        inside = argument[1:-1] if argument.startswith("(") and argument.endswith(")") else argument
+        call = f"{name}({inside})"
+        if power is None:
+            cause, repair = f"{name} stands without brackets around what it acts on", f"Write {call}"
+        elif power in ("-1", "(-1)"):
+            cause = f"{name}^-1 is read in two ways"
+            repair = f"Write a{name}({inside}) for the inverse function, or 1/{call} for the reciprocal"
+        else:
+            cause, repair = "a power belongs after the brackets", f"Write {call}^{power}"
+        super().__init__(cause, repair, span)
+
+
+class FunctionAlone(Mistake):
+    """`sin + 1`."""
+
+    code = "function-alone"
+    title = "a function without its operand"
+
+    def __init__(self, name: str, span: Span) -> None:
+        super().__init__(
+            f"{name} is a function, and nothing stands in brackets after it",
+            f"Write {name}(x); or give the name a value of its own: --{name} 2",
+            span,
+        )
+
+
+class WrongNumberOfOperands(Mistake):
+    """`atan2(1)`, `tanh(1,5)`."""
+
+    code = "wrong-number-of-operands"
+    title = "wrong number of operands"
+
+    def __init__(self, name: str, forms: list[tuple[str, ...]], count: int, span: Span) -> None:
+        ways = " or ".join(f"{name}({', '.join(_dots(form))})" for form in forms)
+        given = "1 operand" if count == 1 else f"{count} operands"
+        repair = f"Write {ways}."
+        if count == 2 and any(len(form) == 1 for form in forms):
+            repair += " Inside an expression a comma separates operands: a decimal point is written 1.5"
+        super().__init__(f"{name} got {given}", repair, span)
+
+
+class Recursion(Mistake):
+    """`f(x) = f(x - 1)`."""
+
+    code = "recursion"
+    title = "a function that calls itself"
+
+    def __init__(self, chain: list[str], span: Span) -> None:
+        loop = chain[chain.index(chain[-1]) :]
+        super().__init__(
+            f"{' calls '.join(loop)}: this would never end",
+            "Functions are put in where they are called, so none may reach itself. Write the steps out as statements.",
+            span,
+        )
+
+
+class TooLarge(Mistake):
+    """Functions that call functions that ... until the graph would not fit."""
+
+    code = "too-large"
+    title = "the program grows too large"
+
+    def __init__(self, name: str, size: int, limit: int, span: Span) -> None:
+        much = f"{size:,}" if size < 10**18 else f"about 10^{len(str(size)) - 1}"
+        super().__init__(
+            f"putting in the functions called here gives {much} operations; the limit is {limit:,}".replace(",", " "),
+            f"Name a result once and use the name again, instead of calling {name} for it again.",
+            span,
+        )
+
+
+class ConditionAsNumber(Mistake):
+    """`(x > 0) * 2`."""
+
+    code = "condition-as-number"
+    title = "a condition where a number is needed"
+
+    def __init__(self, span: Span, text: str) -> None:
+        super().__init__("this is true or false, not a number", f"Write where({text}, 1, 0)", span)
+
+
+class NumberAsCondition(Mistake):
+    """`where(x, 1, 2)`."""
+
+    code = "number-as-condition"
+    title = "a number where a condition is needed"
+
+    def __init__(self, name: str, span: Span, text: str) -> None:
+        super().__init__(f"{name} asks for something that is true or false here", f"Write {text} != 0", span)
+
+
+class ArraysNotSupported(Mistake):
+    """`[1, 2]`, `A @ x`, `A.T`, `x[0]`."""
+
+    code = "arrays-not-supported"
+    title = "vectors and matrices are not supported yet"
+
+    def __init__(self, kind: str, span: Span) -> None:
+        what = {"vector": "a vector or matrix", "index": "an element of a vector", "transpose": "a transpose"}
+        super().__init__(
+            f"this is {what.get(kind, 'a matrix product')}; this version works with single numbers",
+            "Write the elements out as names of their own: w1*x1 + w2*x2",
+            span,
+        )
+
+
+def _dots(parameters: tuple[str, ...]) -> list[str]:
+    """Parameter names as a reader sees them: `*x` is any number of them."""
+    return [f"{name[1:]}1, {name[1:]}2, ..." if name.startswith("*") else name for name in parameters]
+
+
+# -- the point: values and names given --------------------------------------------------------------------------------
+
+
+class MissingValue(Mistake):
+    """`x*y` with a value for x alone."""
+
+    code = "missing-value"
+    title = "a value is missing"
+
+    def __init__(self, missing: list[str], given: list[str], unused: list[str], span: Span) -> None:
+        name = missing[0]
+        near = closest(name, unused)
+        self.missing, self.given, self.unused = missing, given, unused
+        cause = f"I have no value for {', '.join(missing)}"
+        parts: list[str] = []
+        if given or unused:
+            parts.append(f"You gave {', '.join([*given, *unused])}.")
+        if near is not None:
+            parts.append(f"Did you mean {name} where you wrote {near}?")
+        elif (like := closest(name, given)) is not None:
+            parts.append(f"Did you mean {like} where you wrote {name}?")
+        example = " ".join(f"--{one} 2" for one in missing[:3]) + (" ..." if len(missing) > 3 else "")
+        parts.append(f"To give values: {example}   (or {name}=2)")
+        super().__init__(cause, "   ".join(parts), span)
+
+
+class NotANumber(Mistake):
+    """`--x abc`."""
+
+    code = "not-a-number"
+    title = "not a number"
+
+    def __init__(self, name: str, text: str) -> None:
+        shown = text if len(text) <= 60 else text[:57] + "..."
+        if text.strip().lower() == "nan":
+            cause, repair = f"{name} is NaN", "NaN is not a number, so nothing can be differentiated there."
+        elif text.strip().startswith("["):
+            cause, repair = f"{name} is a list", "This version works with single numbers; give each element a name."
+        else:
+            cause, repair = f"{name} is {shown!r}, which is not a number", "Numbers look like 3, -1, 2.5, 1e-3, 1/3, inf"
+        super().__init__(cause, repair)
+
+
+class UnusableNumber(Mistake):
+    """`--x 1e400`."""
+
+    code = "number-too-large"
+    title = "a number too large"
+
+    def __init__(self, name: str, text: str) -> None:
+        shown = text if len(text) <= 60 else text[:57] + "..."
+        super().__init__(
+            f"{name} is {shown}, beyond the largest number of double precision, 1.8e308",
+            "Measure in other units, or give inf when infinity is meant.",
+        )
+
+
+class UnknownNode(Mistake):
+    """`--wrt q`, `paths --from q`, when nothing is called q."""
+
+    code = "unknown-node"
+    title = "unknown name"
+
+    def __init__(self, name: str, known: list[str]) -> None:
+        near = closest(name, known)
+        repair = f"Did you mean {near}?   " if near else ""
+        super().__init__(f"nothing here is called {name}", f"{repair}There are: {', '.join(known) or 'no names'}")
+
+
+class Undefined(Mistake):
+    """An answer that does not exist at this point."""
+
+    code = "undefined"
+    title = "undefined at this point"
+    exit_code = 3
+
+
+# -- text that cannot be read: found while parsing -----------------------------------------------------------------
+
+
+class NothingWritten(Mistake):
+    """A program of blanks and comments."""
+
+    code = "nothing-written"
+    title = "nothing to read"
+
+    def __init__(self, span: Span) -> None:
+        super().__init__("there is no expression here", "Write one, like: (x*y + z)*x", span)
+
+
+class MissingOperand(Mistake):
+    """`2 +* 3`, `(2+)`, `5%`."""
+
+    code = "missing-operand"
+    title = "an operand is missing"
+
+    def __init__(self, before: str, after: str, span: Span, hint: str = "") -> None:
+        if before and after:
+            cause = f"between {before} and {after} there has to be a number, a name or a bracket"
+        elif before:
+            cause = f"after {before} there has to be a number, a name or a bracket"
+        else:
+            cause = f"nothing stands before {after}"
+        super().__init__(cause, hint or f"Put in what is missing, or take {after or before} out.", span)
+
+
+class UnfinishedLine(Mistake):
+    """`2 +` and the line ends."""
+
+    code = "unfinished-line"
+    title = "the line ends in the middle"
+
+    def __init__(self, sign: str, span: Span, more: bool) -> None:
+        repair = "Write the rest of it, or take the sign out."
+        if sign == "%":
+            repair = "% is the remainder of a division; 5 percent is 5/100."
+        elif more:
+            repair = "A line may break inside brackets only: put ( before the expression and ) after it."
+        super().__init__(f"something has to follow {sign}", repair, span)
+
+
+class LineBeginsWithSign(Mistake):
+    """A line that begins with `*`."""
+
+    code = "line-begins-with-sign"
+    title = "a line begins in the middle"
+
+    def __init__(self, sign: str, span: Span) -> None:
+        super().__init__(
+            f"nothing stands before {sign} on this line",
+            "A line may break inside brackets only: put ( before the expression and ) after it.",
+            span,
+        )
+
+
+class UnclosedBracket(Mistake):
+    """`(a + b`."""
+
+    code = "unclosed-bracket"
+    title = "a bracket is never closed"
+
+    def __init__(self, opener: str, span: Span) -> None:
+        closer = {"(": ")", "[": "]"}[opener]
+        super().__init__(f"this {opener} has no {closer}", f"Put {closer} where it ends, or take {opener} out.", span)
+
+
+class SeparatorInside(Mistake):
+    """`[1; 2]`, `(a; b)`."""
+
+    code = "separator-inside"
+    title = "; inside brackets"
+
+    def __init__(self, opener: str, span: Span) -> None:
+        matrix = opener == "["
+        repair = "Rows of a matrix are vectors: [[1, 2], [3, 4]]" if matrix else "Close the bracket, or write a comma."
+        super().__init__("; ends a statement, and a bracket is still open", repair, span)
+
+
+class UnopenedBracket(Mistake):
+    """`a + b)`."""
+
+    code = "unopened-bracket"
+    title = "a bracket was never opened"
+
+    def __init__(self, closer: str, span: Span) -> None:
+        opener = {")": "(", "]": "["}[closer]
+        super().__init__(f"this {closer} has no {opener}", f"Put {opener} where it begins, or take {closer} out.", span)
+
+
+class WrongBracket(Mistake):
+    """`(a]`."""
+
+    code = "wrong-bracket"
+    title = "brackets of two kinds"
+
+    def __init__(self, opener: str, closer: str, place: str, span: Span) -> None:
+        meant = {"(": ")", "[": "]"}[opener]
+        super().__init__(f"{closer} cannot close the {opener} {place}", f"Write {meant} here.", span)
+
+
+class UnclosedBar(Mistake):
+    """`|x + 1`."""
+
+    code = "unclosed-bar"
+    title = "a bar is never closed"
+
+    def __init__(self, span: Span) -> None:
+        super().__init__("this | has no second |", "Write |x|, or abs(x).", span)
+
+
+class EmptyBrackets(Mistake):
+    """`()`, `[]`, `x[]`."""
+
+    code = "empty-brackets"
+    title = "empty brackets"
+
+    def __init__(self, brackets: str, span: Span) -> None:
+        super().__init__(f"nothing stands between {brackets[0]} and {brackets[-1]}", "Put in what is missing.", span)
+
+
+class AssignmentInside(Mistake):
+    """`where(a = b, 1, 2)`, `a = b = 3`."""
+
+    code = "assignment-inside"
+    title = "= inside an expression"
+
+    def __init__(self, span: Span, chain: str = "") -> None:
+        if chain:
+            cause, repair = "one statement has one =", f"Write two statements: {chain}"
+        else:
+            cause, repair = "= gives a name its value, as a statement of its own", "To compare two values write =="
+        super().__init__(cause, repair, span)
+
+
+class BadTarget(Mistake):
+    """`a + b = 3`, `2 = x`, `sin(2) = x`."""
+
+    code = "bad-target"
+    title = "only a name can be given a value"
+
+    def __init__(self, cause: str, repair: str, span: Span) -> None:
+        super().__init__(cause, repair, span)
+
+
+class NumberAfter(Mistake):
+    """`x 2`, `2 3`, `1.2.3`, `[1 2]`."""
+
+    code = "number-after"
+    title = "a sign is missing before a number"
+
+    def __init__(self, before: str, number: str, span: Span, in_vector: bool = False) -> None:
+        if before and before[0] in "0123456789.":
+            cause = f"two numbers side by side: {before} and {number}"
+            repair = f"Write one number, or the sign between them: {before}*{number}"
+            if number.startswith("."):
+                cause, repair = "a number has one decimal point", f"Write {before} or {number}, or a sign between them."
+            elif in_vector:
+                repair = f"Separate the entries with commas: [{before}, {number}]"
+        elif before in ("input", "param"):
+            cause, repair = "a name has to follow", f"Write {before} x = {number}"
+        else:
+            cause = "a factor without a sign is never a number"
+            repair = f"Write {before or 'x'}*{number} for the product, {before or 'x'}^{number} for the power"
+            if before.isidentifier() and number.isdigit():
+                repair += f", {before}{number} for a name"
+            repair += "."
+        super().__init__(cause, repair, span)
+
+
+class MissingSign(Mistake):
+    """`2|x|`, `x [`, `input x y`."""
+
+    code = "missing-sign"
+    title = "a sign is missing"
+
+    def __init__(self, found: str, repair: str, span: Span) -> None:
+        super().__init__(f"{found} cannot follow here without a sign", repair, span)
+
+
+class UnknownCharacter(Mistake):
+    """A character the language does not have, named by its number and its Unicode name."""
+
+    code = "unknown-character"
+    title = "unknown character"
+
+    def __init__(self, character: str, name: str, repair: str, span: Span) -> None:
+        number = f"U+{ord(character):04X}"
+        visible = character.isprintable() and character != " "
+        facts = ", ".join(fact for fact in (number if visible else "", name) if fact)
+        super().__init__(
+            f"the language has no {character if visible else number}{f' ({facts})' if facts else ''}", repair, span
+        )
+
+
+class PrimeMark(Mistake):
+    """`f'`, `x'`."""
+
+    code = "prime"
+    title = "no ' for a derivative"
+
+    def __init__(self, name: str, span: Span) -> None:
+        super().__init__(
+            "a derivative is not written into the expression",
+            f"Ask for it: backprop diff {name or 'EXPRESSION'} --wrt x   (a transpose is A.T)",
+            span,
+        )
+
+
+class ChainedComparison(Mistake):
+    """`0 < x < 1`."""
+
+    code = "chained-comparison"
+    title = "two comparisons in a chain"
+
+    def __init__(self, left: str, middle: str, sign: str, right: str, span: Span) -> None:
+        super().__init__(
+            "one comparison has two sides",
+            f"Write {left} and {middle} {sign} {right}" if left else f"Join two with 'and': a < x and x {sign} b",
+            span,
+        )
+
+
+class DecimalComma(Mistake):
+    """`2,5 + x`."""
+
+    code = "decimal-comma"
+    title = "a comma in a number"
+
+    def __init__(self, number: str, span: Span) -> None:
+        super().__init__("inside an expression a comma separates operands", f"Write {number}", span)
+
+
+class StrayComma(Mistake):
+    """`a, b`, `(a, b)`."""
+
+    code = "stray-comma"
+    title = "a comma stands alone"
+
+    def __init__(self, inside: bool, span: Span) -> None:
+        repair = (
+            "A vector is written [a, b]; a call has its name right before the bracket."
+            if inside
+            else "Separate statements with ; or write a vector: [a, b]"
+        )
+        super().__init__("a comma separates the operands of a call or the entries of a vector", repair, span)
+
+
+class ReservedWord(Mistake):
+    """`if = 3`, `or + 1`."""
+
+    code = "reserved-word"
+    title = "a word of the language"
+
+    def __init__(self, word: str, span: Span) -> None:
+        use = {
+            "if": "a choice is written: a if c else b",
+            "else": "a choice is written: a if c else b",
+            "and": "it joins two conditions: a < b and c < d",
+            "or": "it joins two conditions: a < b or c < d",
+            "not": "it stands before a condition: not a < b",
+        }[word]
+        super().__init__(f"{word} cannot stand here", f"{word} is taken, {use}. As a name write {word}_", span)
+
+
+class HalfChoice(Mistake):
+    """`a if c`."""
+
+    code = "half-choice"
+    title = "a choice has two values"
+
+    def __init__(self, span: Span) -> None:
+        super().__init__("this if has no else", "Write a if c else b: the value otherwise is needed too.", span)
+
+
+class ForeignSign(Mistake):
+    """`a && b`, `a =< b`, `x := 3`, `x += 1`."""
+
+    code = "foreign-sign"
+    title = "a sign of another language"
+
+    def __init__(self, sign: str, repair: str, span: Span) -> None:
+        super().__init__(f"{sign} is not a sign here", repair, span)
+
+
+class ForeignStatement(Mistake):
+    """`let x = 3`, `def f(x):`, `return x`."""
+
+    code = "foreign-statement"
+    title = "a statement of another language"
+
+    def __init__(self, word: str, repair: str, span: Span) -> None:
+        super().__init__(f"{word} is no word of this language", repair, span)
+
+
+class QuoteMark(Mistake):
+    """`"x + 1"` inside the text."""
+
+    code = "quote"
+    title = "a quotation mark"
+
+    def __init__(self, mark: str, span: Span) -> None:
+        super().__init__(
+            f"there is no text in an expression, so no {mark}",
+            "Take the marks out; quoting for the shell goes around the whole expression.",
+            span,
+        )
+
+
+class Misplaced(Mistake):
+    """Whatever else cannot stand where it does."""
+
+    code = "misplaced"
+    title = "this cannot stand here"
+
+    def __init__(self, found: str, wanted: str, span: Span) -> None:
+        super().__init__(f"{found} cannot stand here", f"What may follow: {wanted}." if wanted else "", span)
+
+
+# -- the words of a command line, files and streams ---------------------------------------------------------------
+
+
+class UnknownOption(Mistake):
+    """`--no-chek`; `--stesp 3` where the program has no variable of that name."""
+
+    code = "unknown-option"
+    title = "unknown option"
+
+    def __init__(self, word: str, near: str | None, variables: Iterable[str] | None = None) -> None:
+        what = "there is no option" if variables is None else "neither an option nor a variable of the program is called"
+        super().__init__(f"{what} {word}", f"Did you mean {near}?" if near else "The options are listed by: --help")
+
+
+class OptionValue(Mistake):
+    """`--figures many`, `--format jsn`, `--no-check=3`."""
+
+    code = "option-value"
+    title = "an option with a value it cannot have"
+
+    def __init__(self, name: str, value: str, repair: str) -> None:
+        super().__init__(f"--{name} cannot be {value if value.isprintable() and value else repr(value)}", repair)
+
+
+class GivenTwice(Mistake):
+    """`--x 1 --x 2`, `--x 1 x=2`."""
+
+    code = "given-twice"
+    title = "given twice"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} is given twice", "Keep one of them.")
+
+
+class TwoReadings(Mistake):
+    """`--x 1,000`."""
+
+    code = "two-readings"
+    title = "a number that is read in two ways"
+
+    def __init__(self, name: str, text: str) -> None:
+        point, plain = text.replace(",", "."), text.replace(",", "")
+        one = f"{point} with a decimal point, or " if text.count(",") == 1 else ""
+        super().__init__(f"{name} is {text}", f"Write {one}{plain} without a comma.")
+
+
+class WordMissing(Mistake):
+    """`backprop trace`, `--x` at the end of the line."""
+
+    code = "word-missing"
+    title = "something is missing"
+
+    def __init__(self, cause: str, repair: str) -> None:
+        super().__init__(cause, repair)
+
+
+class NothingGiven(Mistake):
+    """`backprop trace`, `backprop trace x=3`."""
+
+    code = "nothing-given"
+    title = "something is missing"
+
+    def __init__(self, command: str, takes: str, given: Iterable[str]) -> None:
+        given = list(given)
+        what = "an expression" if takes == "EXPRESSION" else "a file"
+        example = '"x^2 + 1" --x 3' if takes == "EXPRESSION" else takes.lower()
+        repair = f"Write, for example: backprop {command} {example}"
+        if given:
+            repair += f"   ({given[0]}=... was read as the value of {given[0]})"
+        super().__init__(f"{command} needs {what}", repair)
+
+
+class ExtraWord(Mistake):
+    """`backprop trace x * y`."""
+
+    code = "extra-word"
+    title = "one word too many"
+
+    def __init__(self, word: str, repair: str) -> None:
+        super().__init__(f"I do not know what to do with {word}", repair)
+
+
+class UnknownCommand(Mistake):
+    """`backprop trac "x^2"`, `backprop "x^2"`."""
+
+    code = "unknown-command"
+    title = "unknown command"
+
+    def __init__(self, word: str, commands: Iterable[str]) -> None:
+        commands = list(commands)
+        near = closest(word, commands)
+        if near is not None:
+            repair = f"Did you mean backprop {near}?"
+        elif any(sign in word for sign in "+*/^()=; "):
+            repair = f'A command comes first: backprop trace "{word}"'
+        else:
+            repair = f"There are: {', '.join(commands)}"
+        super().__init__(f"there is no command {word}", repair)
+
+
+class CannotRead(Mistake):
+    """A file that is missing, a folder, binary data."""
+
+    code = "cannot-read"
+    title = "cannot be read"
+
+    def __init__(self, path: str, reason: str, repair: str = "") -> None:
+        super().__init__(f"{path}: {reason[:1].lower() + reason[1:]}", repair)
+
+
+class CannotWrite(Mistake):
+    """`-o /nowhere/trace.json`."""
+
+    code = "cannot-write"
+    title = "cannot be written"
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason[:1].lower() + reason[1:]}", "Nothing was written.")
+
+
+class NothingToLearn(Mistake):
+    """`backprop step` of a program without params."""
+
+    code = "nothing-to-learn"
+    title = "nothing to learn"
+
+    def __init__(self, inputs: list[str]) -> None:
+        name = inputs[0] if inputs else "w"
+        named = f", or name them here: --update {','.join(inputs)}" if inputs else ""
+        super().__init__(
+            "the program has no param, so a step changes nothing",
+            f"Say which inputs are trained: 'param {name} = 0.5' in the program{named}",
+        )
+
+
+class UnreadableExpectation(Mistake):
+    """`# expect e is 6`."""
+
+    code = "unreadable-expectation"
+    title = "an expectation that cannot be read"
+
+    def __init__(self, cause: str, span: Span) -> None:
+        super().__init__(
+            cause,
+            "They are written: expect e = 6   expect de/db = 5   expect paths from b = 2   expect mistake unknown-name",
+            span,
+        )
+
+
+class TooDeep(Mistake):
+    """Memory or stack at its end."""
+
+    code = "too-large-for-this-machine"
+    title = "too large"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"there is not enough {what} for this", "A smaller program, or a command that lists less.")
+
+
+class UnknownOperation(Mistake):
+    """`backprop ops tanhh`."""
+
+    code = "unknown-operation"
+    title = "unknown operation"
+
+    def __init__(self, name: str, elsewhere: str | None, near: str | None) -> None:
+        if elsewhere is not None:
+            repair = f"Here it is written {elsewhere}"
+        else:
+            repair = f"Did you mean {near}?" if near is not None else "They are listed by: backprop ops"
+        super().__init__(f"there is no operation {name}", repair)
+
+
+class TermsWithoutSize(Mistake):
+    """`paths --symbolic --top 3`."""
+
+    code = "terms-without-size"
+    title = "formulas have no size"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "which terms are the largest depends on the numbers", "Give every input a value and leave out --symbolic."
+        )
+
+
+class OneAtATime(Mistake):
+    """`--count --factor`."""
+
+    code = "one-at-a-time"
+    title = "options that exclude each other"
+
+    def __init__(self, options: list[str]) -> None:
+        super().__init__(f"{' and '.join(options)} ask for different things", "Keep one of them.")
+
+
+class NotAnInput(Mistake):
+    """`--update z` where z is worked out."""
+
+    code = "not-an-input"
+    title = "only an input can be trained"
+
+    def __init__(self, name: str, inputs: list[str]) -> None:
+        near = closest(name, inputs)
+        guess = f"Did you mean {near}?   " if near is not None else ""
+        super().__init__(f"{name} is no input of the program", f"{guess}Its inputs are: {', '.join(inputs) or 'none'}")

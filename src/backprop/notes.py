@@ -1,0 +1,303 @@
+"""Notes: what a reader should know about a program at a point besides its numbers.
+
+Undefined points, overflows, kinks, dead and saturated units, steps that stop every derivative, inputs that nothing
+reads, readings that another reader might not share. What an operation has to say stands on its row (`remarks`, `kink`,
+`domain`); this module only asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from backprop import ops
+from backprop.figures import figure
+from backprop.graph import CONST, INPUT
+from backprop.kinds import Hole
+from backprop.ops import Row
+from backprop.point import Point
+from backprop.rules import holds, is_kink, rules
+from backprop.syntax import Statement, readings
+from backprop.trace import Note
+from backprop.working import put_numbers_in
+from backprop.writing import written
+
+
+def why(point: Point, hole: Hole) -> str:
+    """Why there is no value at a hole: the operation, what it was given, and the condition that fails."""
+    graph, node = point.graph, hole.node
+    name = graph.ids[node]
+    row = graph.row(node)
+    if row is None:
+        return f"{name} is beyond the largest number of double precision, 1.8e308"
+    formula = graph.formula(node)
+    at = _at(point, node)
+    if hole.position >= 0:
+        source = graph.operands(node)[hole.position]
+        slope = f"∂{name}/∂{graph.ids[source]} = {_rule(point, node, hole.position)}"
+        if hole.code == "indeterminate":
+            return f"{slope} meets 0·inf{at}, which is not guessed{_overflowed(point)}"
+        further = "" if source in point.wrt else "; what comes of it further on (0·inf) is not guessed"
+        return f"the slope {slope} has no finite value{at}{further}"
+    if hole.code == "domain":
+        return f"{name} = {formula} has no real value{at}{_condition(row, point, node)}"
+    if hole.code == "overflow":
+        return f"{name} = {formula} is beyond the largest number of double precision{at}"
+    return f"{name} = {formula} = {put_numbers_in(formula, _numbers(point))} has no value{_overflowed(point)}"
+
+
+def notes(point: Point) -> list[Note]:
+    """Every note about a program at a point, in the order of the graph; what has no value comes first."""
+    return [
+        *_undefined(point),
+        *_overflows(point),
+        *_kinks(point),
+        *_remarks(point),
+        *_steps(point),
+        *_inputs(point),
+        *reading_notes(point),
+    ]
+
+
+def reading_notes(point: Point) -> Iterator[Note]:
+    """How the program was read where another reader might read it otherwise."""
+    for span, reading in readings(point.syntax):
+        yield Note("read-as", f"{point.syntax.source[span[0] : span[1]]} was read as {reading}")
+    yield from _lonely_lines(point)
+
+
+def _lonely_lines(point: Point) -> Iterator[Note]:
+    """Expressions that nobody uses, among them lines that were perhaps meant to go on with the one before."""
+    source, statements = point.syntax.source, point.syntax.statements
+    used = _last_with_a_value(statements)
+    for place, statement in enumerate(statements):
+        if statement.kind != "expression":
+            continue
+        start, end = statement.span
+        line = source.count("\n", 0, start) + 1
+        text = source[start:end] if end - start <= 40 else source[start : start + 37] + "..."
+        if place and source[start] in "+-−" and source[:start].rstrip(" \t").endswith("\n"):
+            yield Note(
+                "lonely-line",
+                f"line {line}, {text}, begins with a sign and was read as a statement of its own; "
+                "a line goes on with the one before only inside brackets",
+            )
+        elif place != used:
+            yield Note("lonely-line", f"the value of {text} in line {line} is not used: only the last statement counts")
+
+
+def _last_with_a_value(statements: list[Statement]) -> int:
+    return max(place for place, one in enumerate(statements) if one.kind in ("expression", "assign"))
+
+
+
+
+def _undefined(point: Point) -> Iterator[Note]:
+    graph = point.graph
+    output = point.value()
+    if isinstance(output, Hole):
+        yield Note("undefined", f"undefined: {why(point, output)}", graph.ids[output.node])
+        return
+    blamed: dict[Hole, list[str]] = {}
+    for name, slope in point.gradient().items():
+        if isinstance(slope, Hole):
+            blamed.setdefault(slope, []).append(f"∂{graph.ids[graph.output]}/∂{name}")
+    for hole, names in blamed.items():
+        text = f"{', '.join(names)} undefined: {why(point, hole)}"
+        yield Note("undefined", text, graph.ids[hole.node])
+    for node, value in enumerate(point.values):
+        if isinstance(value, Hole) and value.node == node and value is not output:
+            yield Note("unused-hole", f"{why(point, value)}; the answer does not depend on it", graph.ids[node])
+
+
+def _overflows(point: Point) -> Iterator[Note]:
+    """Infinities born of finite numbers: the double is too small a vessel, not the mathematics undefined."""
+    graph = point.graph
+    for node in overflown(point):
+        value = point.values[node]
+        yield Note(
+            "overflow",
+            f"{graph.ids[node]} = {graph.formula(node)} is beyond the largest number of double precision, 1.8e308"
+            f"{_at(point, node)}; it counts as {figure(value)} from here on",
+            graph.ids[node],
+        )
+    answer = point.value()
+    infinite = [name for name, slope in point.gradient().items() if _is_infinite(slope)]
+    if not overflown(point) and not infinite:
+        return
+    if _is_infinite(answer) and overflown(point):
+        yield Note("undefined", f"the value is infinite only because of the overflow at {_first(point)}")
+    elif infinite and all(not _is_infinite(value) for value in _given(point)):
+        yield Note("undefined", f"the derivative with respect to {', '.join(infinite)} overflows", None)
+
+
+def overflown(point: Point) -> list[int]:
+    """The nodes whose value overflowed: infinite, though every operand is finite."""
+    graph, known = point.graph, point.values
+    found: list[int] = []
+    for node, code in enumerate(graph.codes):
+        value = known[node]
+        if code in (INPUT, CONST) or not _is_infinite(value):
+            continue
+        if not any(_is_infinite(known[operand]) for operand in graph.operands(node)):
+            found.append(node)
+    return found
+
+
+def _kinks(point: Point) -> Iterator[Note]:
+    graph, known = point.graph, point.values
+    adjoints = point.reverse().adjoints
+    for node, code in enumerate(graph.codes):
+        if code < 0 or not point.moving[node] or adjoints[node] is None or known[node] is None:
+            continue
+        row = ops.rows()[code]
+        if not row.kink or isinstance(known[node], Hole):
+            continue
+        operands = [known[operand] for operand in graph.operands(node)]
+        if is_kink(row, point.kind, operands, known[node]):
+            yield Note("kink", _kink_text(point, node, row, operands), graph.ids[node])
+
+
+def _kink_text(point: Point, node: int, row: Row, operands: list[Any]) -> str:
+    graph = point.graph
+    sources = graph.operands(node)
+    name, parts = graph.ids[node], []
+    for position, source in enumerate(sources):
+        slope = point.partials.values[graph.offsets[node] + position]
+        if slope is None or isinstance(slope, Hole):
+            continue
+        left, right = sides(point, node, position, operands)
+        between = "" if left == right else f" (from the left {figure(left)}, from the right {figure(right)})"
+        parts.append(f"∂{name}/∂{graph.ids[source]} is taken as {figure(slope)}{between}")
+    return f"kink: {name} = {graph.formula(node)} has no derivative{_at(point, node)}; {'; '.join(parts)}"
+
+
+def sides(point: Point, node: int, position: int, operands: list[Any]) -> tuple[float, float]:
+    """The partial just left and just right of an operand's value, at 50 digits so that nothing else changes."""
+    from backprop.kinds.digits import Digits
+
+    kind = Digits(50)
+    graph = point.graph
+    row = ops.rows()[graph.codes[node]]
+    moves = tuple(bool(point.moving[source]) for source in graph.operands(node))
+    rule = rules(row.code, moves)[position]
+    assert rule is not None
+    found: list[float] = []
+    for side in ("-1e-30", "1e-30"):
+        beside = [kind.from_double(float(operand)) for operand in operands]
+        beside[position] = beside[position] + kind.number(side)
+        slope = rule.evaluate(kind, beside, kind.apply(row, beside))
+        found.append(float("nan") if isinstance(slope, Hole) else float(slope))
+    return found[0], found[1]
+
+
+def _remarks(point: Point) -> Iterator[Note]:
+    graph, known = point.graph, point.values
+    adjoints = point.reverse().adjoints
+    for node, code in enumerate(graph.codes):
+        if code < 0 or not point.moving[node] or adjoints[node] is None:
+            continue
+        row, out = ops.rows()[code], known[node]
+        moves = tuple(bool(point.moving[source]) for source in graph.operands(node))
+        for remark in row.remarks_for(moves):
+            operands = [known[operand] for operand in graph.operands(node)]
+            if out is None or any(operand is None or isinstance(operand, Hole) for operand in (*operands, out)):
+                continue
+            if holds(remark.when, row, point.kind, operands, out):
+                names = dict(zip(row.names(len(operands)), _ids(point, node), strict=True))
+                text = remark.says.format(**names, out=figure(out), node=graph.ids[node])
+                yield Note(remark.code, text, graph.ids[node])
+
+
+def _steps(point: Point) -> Iterator[Note]:
+    """Inputs that reach the output only through operations whose derivative is 0 wherever they have one."""
+    graph = point.graph
+    reaches, through_slopes = bytearray(len(graph)), bytearray(len(graph))
+    reaches[graph.output] = through_slopes[graph.output] = 1
+    for node in range(len(graph) - 1, -1, -1):
+        code = graph.codes[node]
+        if code < 0 or not reaches[node] or not point.moving[node]:
+            continue
+        moves = tuple(bool(point.moving[source]) for source in graph.operands(node))
+        for source, rule in zip(graph.operands(node), rules(code, moves), strict=True):
+            if rule is None:
+                continue
+            reaches[source] = 1
+            if through_slopes[node] and rule.text != "0":
+                through_slopes[source] = 1
+    for node in point.wrt:
+        if reaches[node] and not through_slopes[node]:
+            name = point.name_of(node)
+            yield Note("step-function", f"{name} acts only through steps, whose slope is 0: its gradient is 0", name)
+
+
+def _inputs(point: Point) -> Iterator[Note]:
+    graph = point.graph
+    bound = {name for node, name in graph.names.items() if graph.codes[node] != INPUT}
+    for name in point.unused:
+        if name in bound:
+            text = f"the program sets {name} itself, so the value given for {name} is not used"
+        else:
+            text = f"{name} does not occur in the program; its gradient is 0"
+        yield Note("unused-input", text, graph.ids[graph.inputs[name]])
+
+
+def _at(point: Point, node: int) -> str:
+    """ " at x = -1, y = 2": the operands of a node with their numbers."""
+    graph = point.graph
+    parts = []
+    for operand in dict.fromkeys(graph.operands(node)):
+        value = point.values[operand]
+        if graph.codes[operand] != CONST and value is not None and not isinstance(value, Hole):
+            parts.append(f"{graph.ids[operand]} = {figure(value)}")
+    return f" at {', '.join(parts)}" if parts else ""
+
+
+def _rule(point: Point, node: int, position: int) -> str:
+    """The rule on an edge, over ids."""
+    from backprop.kinds.symbol import label
+
+    row = point.graph.row(node)
+    assert row is not None
+    moves = tuple(bool(point.moving[source]) for source in point.graph.operands(node))
+    return label(row.rules(moves)[position] or "", row, _ids(point, node), point.graph.ids[node])
+
+
+def _ids(point: Point, node: int) -> list[str]:
+    return [point.graph.written_id(operand)[0] for operand in point.graph.operands(node)]
+
+
+def _condition(row: Row, point: Point, node: int) -> str:
+    """ "; it needs x > 0": the domain of a row, told over the node's own operands."""
+    if not row.domain:
+        return ""
+    import re
+
+    operands = point.graph.operands(node)
+    names = dict(zip(row.names(len(operands)), _ids(point, node), strict=True))
+    told = re.sub(r"[^\W\d]\w*", lambda found: names.get(found[0], found[0]), row.domain)
+    shown = written(row, [(name, ops.ATOM) for name in row.names(len(operands))])[0]
+    return f": {shown} needs {row.domain}" + (f", here {told}" if told != row.domain else "")
+
+
+def _numbers(point: Point) -> Any:
+    graph = point.graph
+    known = {graph.ids[node]: figure(value) for node, value in enumerate(point.values) if isinstance(value, float)}
+    return known.get
+
+
+def _overflowed(point: Point) -> str:
+    return f" (it comes of the overflow at {_first(point)})" if overflown(point) else ""
+
+
+def _first(point: Point) -> str:
+    node = overflown(point)[0]
+    return f"{point.graph.ids[node]} = {point.graph.formula(node)}"
+
+
+def _given(point: Point) -> list[Any]:
+    return [point.values[node] for node in point.graph.inputs.values()]
+
+
+def _is_infinite(value: Any) -> bool:
+    return isinstance(value, float) and value - value != 0 and value == value

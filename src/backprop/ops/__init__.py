@@ -1,0 +1,226 @@
+"""The table of elementary operations: one row each, read by everything.
+
+A row says how an operation is called and written, its value in any kind of number, its rules (partials) as text in
+the user's own language, its SymPy form, where it is defined, where it has a kink and at which operands it is tried.
+To add an operation, add one row to one of the files of this folder; nothing else names it.
+
+Importing this module loads no mathematics: the rows hold functions of a kind `k`, and texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Texts = tuple[str | None, ...]
+Operands = tuple[float, ...]
+Moving = tuple[bool, ...]
+
+# How tightly a written form holds together; a call or a name never needs brackets.
+CONDITIONAL, OR, AND, NOT, COMPARISON, SUM, PRODUCT, UNARY, POWER, POSTFIX, ATOM = range(11)
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something worth telling a reader when `when` (a condition in the user's language) holds at a node.
+
+    `says` may use the names of the operands, `out` and `node` in braces.
+    """
+
+    code: str
+    when: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # a row is itself; comparing texts and functions would be slow
+class Row:
+    """One elementary operation.
+
+    value      value(k, *operands) in the kind of number k; raises ValueError or ZeroDivisionError outside the domain
+    partials   one rule for each operand, as text over the names of the operands and `out` (the result);
+               None where the operand has no derivative (a condition, an integer order). A function instead of a
+               tuple gets which operands move, as booleans, and returns the tuple: `x^2` and `x^y` differ.
+    stable     the same rules in a form that keeps its digits and says what flows at a kink, evaluated instead of the
+               readable ones; None where the readable rule is already good
+    sympy      sympy(S, *symbols) with S the module sympy, written without a look at `partials`
+    form       how it is written, over the names of the operands: "x + y"; a call when it is empty
+    level      how tightly that form holds together
+    called     the names by which a user may call it; none for what is only ever written with a sign
+    domain     condition for the operation to have a value
+    latex      template in braces over the names of the operands; {operands} stands for all of a variadic row; a call
+               of the row's name when it is empty. Brackets around an operand are the reader's work, by `level`
+    kink       expressions over the operands and `out` that are 0 where the operation has no derivative, but one from
+               each side (or a jump); a function of the arity for a variadic row
+    remarks    what is worth telling; a function of which operands move when that matters
+    locally_constant  a partial of 0 away from a kink is exact (the other branch was taken): nothing behind it matters
+    conditions positions of operands that are conditions; gives_condition: the result is one
+    samples    operands at which the tests try the row; edges: operands at the edges (0, large, tiny)
+    flops      cost of one evaluation, in floating-point operations, roughly
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    value: Callable[..., Any]
+    partials: Texts | Callable[[Moving], Texts]
+    sympy: Callable[..., Any] | None
+    says: str
+    stable: Texts | Callable[[Moving], Texts] | None = None
+    form: str = ""
+    level: int = ATOM
+    called: tuple[str, ...] = ()
+    latex: str = ""
+    domain: str = ""
+    kink: tuple[str, ...] | Callable[[int], tuple[str, ...]] = ()
+    locally_constant: bool = False
+    conditions: frozenset[int] = frozenset()
+    gives_condition: bool = False
+    remarks: tuple[Remark, ...] | Callable[[Moving], tuple[Remark, ...]] = ()
+    samples: tuple[Operands, ...] = ()
+    edges: tuple[Operands, ...] = ()
+    flops: int = 1
+    code: int = -1
+
+    @property
+    def variadic(self) -> bool:
+        """Whether the last operand may come any number of times (`max(a, b, c)`)."""
+        return bool(self.parameters) and self.parameters[-1].startswith("*")
+
+    def names(self, arity: int) -> tuple[str, ...]:
+        """The names of the operands in the row's texts.
+
+        >>> by_name("tanh").names(1), by_name("max").names(3)
+        (('x',), ('x1', 'x2', 'x3'))
+        """
+        if not self.variadic:
+            return self.parameters
+        stem = self.parameters[-1][1:]
+        fixed = self.parameters[:-1]
+        return fixed + tuple(f"{stem}{i}" for i in range(1, arity - len(fixed) + 1))
+
+    def takes(self, arity: int) -> bool:
+        """Whether so many operands fit."""
+        return arity >= max(1, len(self.parameters)) if self.variadic else arity == len(self.parameters)
+
+    def rules(self, moving: Moving) -> Texts:
+        """The rule for each operand as a reader sees it, when the operands marked in `moving` move."""
+        return self.partials(moving) if callable(self.partials) else self.partials
+
+    def evaluated_rules(self, moving: Moving) -> Texts:
+        """The rules that are evaluated: the stable ones where the row has them."""
+        readable = self.rules(moving)
+        if self.stable is None:
+            return readable
+        stable = self.stable(moving) if callable(self.stable) else self.stable
+        return tuple(rule if better is None else better for rule, better in zip(readable, stable, strict=True))
+
+    def kinks(self, arity: int) -> tuple[str, ...]:
+        """The expressions that are 0 at a kink, for so many operands.
+
+        >>> by_name("abs").kinks(1), by_name("max").kinks(2)
+        (('x',), ('x1 - x2',))
+        """
+        return self.kink(arity) if callable(self.kink) else self.kink
+
+    def remarks_for(self, moving: Moving) -> tuple[Remark, ...]:
+        """What is worth telling when the operands marked in `moving` move."""
+        return self.remarks(moving) if callable(self.remarks) else self.remarks
+
+
+_rows: list[Row] = []
+_by_name: dict[str, Row] = {}
+_by_call: dict[str, list[Row]] = {}
+_loaded = False
+
+
+def op(
+    name: str,
+    parameters: str,
+    *,
+    value: Callable[..., Any],
+    partials: Texts | Callable[[Moving], Texts],
+    sympy: Callable[..., Any] | None,
+    says: str,
+    stable: Texts | Callable[[Moving], Texts] | None = None,
+    form: str = "",
+    level: int = ATOM,
+    called: str | None = None,
+    latex: str = "",
+    domain: str = "",
+    kink: str | tuple[str, ...] | Callable[[int], tuple[str, ...]] = (),
+    locally_constant: bool = False,
+    conditions: Iterable[int] = (),
+    gives_condition: bool = False,
+    remarks: tuple[Remark, ...] | Callable[[Moving], tuple[Remark, ...]] = (),
+    samples: tuple[Operands, ...] = (),
+    edges: tuple[Operands, ...] = (),
+    flops: int = 1,
+) -> Row:
+    """Put one row in the table. `called` lists the names of the call, the row's own name unless it has a `form`."""
+    calls = called.split() if called is not None else ([] if form else [name])
+    row = Row(
+        name=name,
+        parameters=tuple(parameters.split()),
+        value=value,
+        partials=partials,
+        sympy=sympy,
+        says=says,
+        stable=stable,
+        form=form,
+        level=level,
+        called=tuple(calls),
+        latex=latex,
+        domain=domain,
+        kink=(kink,) if isinstance(kink, str) else kink,
+        locally_constant=locally_constant,
+        conditions=frozenset(conditions),
+        gives_condition=gives_condition,
+        remarks=remarks,
+        samples=samples,
+        edges=edges,
+        flops=flops,
+        code=len(_rows),
+    )
+    if name in _by_name:
+        raise ValueError(f"two rows are called {name}")
+    _rows.append(row)
+    _by_name[name] = row
+    for call in calls:
+        _by_call.setdefault(call, []).append(row)
+    return row
+
+
+def _load() -> None:
+    """Import the files of rows, once, in a fixed order so that the codes of operations are stable."""
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
+    from backprop.ops import arithmetic, choices, exponentials, special, trigonometry
+
+    # imported for the rows they put in the table
+    del arithmetic, choices, exponentials, special, trigonometry
+
+
+def rows() -> list[Row]:
+    """Every row of the table, in order; a row's code is its place."""
+    _load()
+    return _rows
+
+
+def by_name(name: str) -> Row:
+    """The row of that name; KeyError when there is none."""
+    _load()
+    return _by_name[name]
+
+
+def called(name: str) -> list[Row]:
+    """The rows that a call of `name` may mean (`log` takes one operand or two); empty when there is none."""
+    _load()
+    return _by_call.get(name, [])
+
+
+def callable_names() -> Iterator[str]:
+    """Every name that can be called."""
+    _load()
+    return iter(_by_call)

@@ -1,0 +1,178 @@
+"""A program at a point: its graph, the value of every node and the partial on every edge.
+
+This is where a program meets the numbers given for its inputs; everything that answers a question about a program at a
+point (trace, grad, paths, check, step) starts from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from backprop.forward import tangents
+from backprop.grammar import parse
+from backprop.graph import Graph, add_unused_input, build
+from backprop.kinds import Hole, Kind
+from backprop.mistakes import MissingValue, NotANumber, UnknownNode, UnusableNumber
+from backprop.numerals import numeral
+from backprop.reverse import Reverse, reverse
+from backprop.rules import Partials, partials
+from backprop.syntax import Syntax
+from backprop.values import values
+
+Number = float | int | str
+
+
+@dataclass(slots=True)
+class Point:
+    """A program at a point.
+
+    `given` is the text of the number each input has; `wrt` the nodes whose derivatives are asked for; `moving` marks
+    the nodes that move when those do. Values and partials stand beside the nodes and edges of `graph`.
+    """
+
+    syntax: Syntax
+    graph: Graph
+    kind: Kind
+    given: dict[str, str]
+    unused: list[str]
+    wrt: list[int]
+    moving: bytearray
+    values: list[Any]
+    partials: Partials
+    _reverse: Reverse | None = field(default=None, repr=False)
+
+    def reverse(self) -> Reverse:
+        """The adjoints of all nodes, worked out once."""
+        if self._reverse is None:
+            self._reverse = reverse(self.graph, self.partials, self.kind)
+        return self._reverse
+
+    def tangents(self, direction: Mapping[int, Any]) -> list[Any]:
+        """The tangents of all nodes when the inputs move in a direction (node to tangent)."""
+        return tangents(self.graph, self.partials, self.kind, direction)
+
+    def value(self) -> Any:
+        """The output, or a `Hole`."""
+        return self.values[self.graph.output]
+
+    def name_of(self, node: int) -> str:
+        """What a node is called in a gradient: an input by its name, even when the name is bound again later."""
+        return self.graph.names.get(node, self.graph.ids[node])
+
+    def gradient(self) -> dict[str, Any]:
+        """d output / d each node asked for; a `Hole` where there is none, 0 where the output does not depend on it."""
+        output = self.value()
+        if isinstance(output, Hole):
+            return {self.name_of(node): output for node in self.wrt}
+        adjoints, zero = self.reverse().adjoints, self.kind.number("0")
+        return {self.name_of(node): zero if adjoints[node] is None else adjoints[node] for node in self.wrt}
+
+
+class Program:
+    """A program read once, to be put at many points.
+
+    >>> Program("(x*y + z)*x").at({"x": 3, "y": -1, "z": 2}).gradient()
+    {'x': -4.0, 'y': 9.0, 'z': 3.0}
+    """
+
+    def __init__(self, text: str, origin: str | None = None) -> None:
+        self.text = text
+        self.origin = origin
+        self._read: dict[frozenset[str], tuple[Syntax, Graph]] = {}
+
+    def read(self, given: Sequence[str] | Mapping[str, Any] = ()) -> tuple[Syntax, Graph]:
+        """The syntax and the graph; names that are given values are variables even where they could mean a constant."""
+        names = frozenset(given)
+        if names not in self._read:
+            syntax = parse(self.text, variables=tuple(names), origin=self.origin)
+            self._read[names] = syntax, build(syntax, names)
+        return self._read[names]
+
+    def at(self, inputs: Mapping[str, Number], *, wrt: Sequence[str] | None = None, kind: Kind | None = None) -> Point:
+        """The program at a point. `inputs` are numbers, or text such as "1/3", which exact kinds take at its word.
+
+        Raises `Mistake` for a program that cannot be read, a value that is missing or is no number, and a name in
+        `wrt` that no node has.
+        """
+        if kind is None:
+            from backprop.kinds.real import REAL
+
+            kind = REAL
+        spelled = self.spelled(inputs)
+        syntax, graph = self.read(spelled)
+        unused = [name for name in spelled if name not in graph.inputs]
+        for name in unused:
+            add_unused_input(graph, name)
+        given: dict[str, str] = {}
+        missing: list[str] = []
+        for name in graph.inputs:
+            if name in spelled:
+                given[name] = numeral(spelled[name], name)
+            elif name in graph.defaults:
+                given[name] = graph.defaults[name]
+            else:
+                missing.append(name)
+        if missing:
+            span = graph.span(graph.inputs[missing[0]])
+            raise MissingValue(missing, list(given), unused, span).within(syntax.source, self.origin)
+        numbers: dict[int, Any] = {}
+        for name, text in given.items():
+            try:
+                numbers[graph.inputs[name]] = kind.number(text)
+            except OverflowError:
+                raise UnusableNumber(name, text) from None
+            except ValueError:
+                raise NotANumber(name, text) from None
+        nodes = resolve(graph, wrt)
+        moving = graph.moving(nodes)
+        known = values(graph, kind, numbers)
+        return Point(syntax, graph, kind, given, unused, nodes, moving, known, partials(graph, kind, known, moving))
+
+    def spelled(self, inputs: Mapping[str, Number]) -> dict[str, Number]:
+        """The inputs under the names as the program spells them: `x2` gives `x₂` its value when there is no `x2`."""
+        if all(name.isascii() for name in inputs) and self.text.isascii():
+            return dict(inputs)
+        import unicodedata
+
+        _, graph = self.read(())
+        by_shape = {unicodedata.normalize("NFKC", name): name for name in graph.inputs}
+        return {
+            name if name in graph.inputs else by_shape.get(unicodedata.normalize("NFKC", name), name): value
+            for name, value in inputs.items()
+        }
+
+
+def resolve(graph: Graph, wrt: Sequence[str] | None) -> list[int]:
+    """The nodes of the names in `wrt`: inputs first, then any node by its id. Raises `UnknownNode`."""
+    if wrt is None:
+        return graph.default_wrt()
+    nodes: list[int] = []
+    for name in wrt:
+        node = graph.inputs.get(name)
+        if node is None:
+            node = graph.index(name)
+        if node is None:
+            raise UnknownNode(name, [*graph.inputs, *graph.names.values()])
+        if node not in nodes:
+            nodes.append(node)
+    return nodes
+
+
+def at(
+    program: str | Program,
+    inputs: Mapping[str, Number],
+    wrt: Sequence[str] | None = None,
+    kind: Kind | None = None,
+) -> Point:
+    """A program at a point; see `Program.at`."""
+    if isinstance(program, str):
+        program = Program(program)
+    return program.at(inputs, wrt=wrt, kind=kind)
+
+
+def holes(point: Point) -> list[Hole]:
+    """The holes that reach an answer: the value, or a derivative that was asked for."""
+    answers = [point.value(), *point.gradient().values()]
+    return list(dict.fromkeys(answer for answer in answers if isinstance(answer, Hole)))

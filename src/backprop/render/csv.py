@@ -1,0 +1,45 @@
+"""The trace as one table for a spreadsheet: a row for each node, then one for each edge, all digits."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from io import StringIO
+
+from backprop.render import Format
+from backprop.render.look import Look
+from backprop.trace import Trace, Value
+
+FORMAT = Format("csv", suffix=".csv", says="one row for each node, then for each edge; all digits")
+
+COLUMNS = ["what", "id", "op", "formula", "source", "target", "key"]
+COLUMNS += ["value", "tangent", "adjoint", "partial", "contribution"]
+
+
+def render(trace: Trace, look: Look) -> Iterator[str]:
+    """The head and the rows; what a row does not have is empty."""
+    yield _line(COLUMNS, look)
+    for node in trace.nodes:
+        told = [node.value, node.tangent, node.adjoint]
+        yield _line(["node", node.id, node.op, node.formula or "", "", "", "", *map(_digits, told), "", ""], look)
+    for edge in trace.edges:
+        ends = [edge.source, edge.target, str(edge.key)]
+        told = [edge.partial, edge.contribution]
+        yield _line(["edge", "", "", edge.formula or "", *ends, "", "", "", *map(_digits, told)], look)
+
+
+def _digits(value: Value | None) -> str:
+    """All the digits of a number; integers as integers, -0 as 0."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
+
+
+def _line(row: list[str], look: Look) -> str:
+    held = StringIO()
+    csv.writer(held, lineterminator="").writerow(row)
+    return look.letters(held.getvalue())

@@ -1,0 +1,74 @@
+"""How results look: figures, width, colour and the letters a screen can show. One theme, asked for by role."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from backprop.figures import DEFAULT_FIGURES, figure
+
+# Roles and their colours; a role's meaning never rests on colour alone.
+THEME = {
+    "heading": "bold",
+    "name": "cyan",
+    "formula": "default",
+    "value": "bold",
+    "gradient": "bold green",
+    "good": "green",
+    "warning": "yellow",
+    "bad": "bold red",
+    "quiet": "dim",
+}
+
+# The colours of a terminal's own palette, so that they suit a light background as well as a dark one.
+_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+# What stands in for the letters of mathematics where only ASCII can be shown.
+_PLAIN = str.maketrans(
+    {"∂": "d", "·": "*", "−": "-", "→": "->", "←": "<-", "²": "^2", "³": "^3", "∞": "inf", "√": "sqrt", "×": "x"}
+    | {"─": "-", "│": "|", "…": "...", "≤": "<=", "≥": ">=", "≠": "!=", "’": "'", "—": "-", "✓": "ok", "✗": "x"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """`width` is the columns of the screen, None for a pipe: piped output is complete, never cut or wrapped."""
+
+    figures: int = DEFAULT_FIGURES
+    width: int | None = None
+    colour: bool = False
+    ascii: bool = False
+
+    def figure(self, value: Any) -> str:
+        """A number as every table and drawing shows it."""
+        return figure(value, self.figures)
+
+    def letters(self, text: str) -> str:
+        """The text in letters that the output can carry; names that it cannot are written \\u03b1."""
+        if not self.ascii:
+            return text
+        return text.translate(_PLAIN).encode("ascii", "backslashreplace").decode("ascii")
+
+    def paint(self, text: str, role: str | None) -> str:
+        """The text in the colour of its role; as it is where there is no colour, and for a role that has none."""
+        if not self.colour or not text or role is None or THEME[role] == "default":
+            return text
+        codes = ";".join(_CODES[word] for word in THEME[role].split())
+        return f"\x1b[{codes}m{text}\x1b[0m"
+
+    @classmethod
+    def of(cls, stream: TextIO, figures: int = DEFAULT_FIGURES) -> Look:
+        """The look that fits a stream: colour only on a terminal; NO_COLOR, FORCE_COLOR and TERM=dumb are honoured."""
+        terminal = stream.isatty()
+        dumb = os.environ.get("TERM") == "dumb"
+        colour = (terminal and not dumb) or bool(os.environ.get("FORCE_COLOR"))
+        if os.environ.get("NO_COLOR"):
+            colour = False
+        width = None
+        if terminal:
+            from shutil import get_terminal_size
+
+            width = get_terminal_size().columns
+        encoding = (stream.encoding or "ascii").lower().replace("-", "").replace("_", "")
+        return cls(figures, width, colour, not encoding.startswith(("utf", "cp65001", "gb18030")))

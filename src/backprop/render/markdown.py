@@ -1,0 +1,109 @@
+"""The working as a Markdown page: the tables, the gradient, the notes, and the graph as a Mermaid drawing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from backprop.render import Format, mermaid
+from backprop.render.look import Look
+from backprop.render.table import adjoint_lines, checked, program_lines, put_in, tangent_lines, value_lines, verdict
+from backprop.render.tables import visible
+from backprop.trace import Trace
+from backprop.working import NO_VALUE, NOT_TAKEN, Working, slope
+
+FORMAT = Format("markdown", suffix=".md", says="the working as a page, with the graph as a drawing")
+
+_BACKTICKS = re.compile("`+")
+_SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~&])")
+
+
+def render(trace: Trace, look: Look) -> Iterator[str]:
+    """The lines of the page."""
+    return (look.letters(line) for line in _page(trace, look))
+
+
+def _page(trace: Trace, look: Look) -> Iterator[str]:
+    yield f"# Gradient of {_code(trace.output)}"
+    yield ""
+    yield from _block("text", program_lines(trace))
+    if trace.inputs:
+        yield ""
+        yield "At " + ", ".join(_code(f"{name} = {look.figure(value)}") for name, value in trace.inputs.items()) + "."
+    yield from _table("Values", ("node", "formula", put_in(trace), "value"), _values(value_lines(trace, look)))
+    title, lines = ("Tangents", tangent_lines) if trace.mode == "forward" else ("Adjoints", adjoint_lines)
+    columns = (title[:-1].lower(), "chain rule", "rules put in", put_in(trace), "value", "remark")
+    yield from _table(title, columns, _slopes(lines(trace, look)))
+    yield from _table("Gradient", ("derivative", "gradient", "formula", "checked"), _gradient(trace, look))
+    if trace.notes:
+        yield from ("", "## Notes", "")
+        yield from (f"- {_text(note.text)}" for note in trace.notes)
+    yield from ("", "## Graph", "")
+    yield from _block("mermaid", mermaid.render(trace, look))
+    yield ""
+    yield f"**{_text(verdict(trace, look)[0])}**"
+
+
+def _values(lines: Iterable[Working]) -> Iterator[list[str]]:
+    for line in lines:
+        yield [_code(line.left), *map(_code, ("".join(line.rules), "".join(line.numbers))), _value(line)]
+
+
+def _slopes(lines: Iterable[Working]) -> Iterator[list[str]]:
+    for line in lines:
+        terms = (" + ".join(part) for part in (line.chain, line.rules, line.numbers))
+        yield [_code(line.left), *map(_code, terms), _value(line), _text(line.remark)]
+
+
+def _value(line: Working) -> str:
+    return _text(line.value) if line.value else (NOT_TAKEN if line.remark == NOT_TAKEN else NO_VALUE)
+
+
+def _gradient(trace: Trace, look: Look) -> Iterator[list[str]]:
+    for name in trace.wrt:
+        found = trace.gradient.get(name)
+        told = checked([witness for witness in trace.witnesses if witness.of == name])
+        yield [
+            _code(slope(trace.output, name)),
+            NO_VALUE if found is None else _text(look.figure(found)),
+            _code(trace.formulas.get(name, "")),
+            _text(told if isinstance(told, str) else told[0]),
+        ]
+
+
+def _table(title: str, columns: Sequence[str], rows: Iterator[list[str]]) -> Iterator[str]:
+    first = next(rows, None)
+    if first is None:
+        return
+    yield from ("", f"## {title}", "")
+    yield f"| {' | '.join(columns)} |"
+    yield f"|{' --- |' * len(columns)}"
+    yield f"| {' | '.join(first)} |"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def _code(text: str) -> str:
+    """Text between backticks, for a cell of a table: a bar is escaped there even in code."""
+    if not text:
+        return ""
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    fence, gap = "`" * (longest + 1), " " if longest else ""
+    return f"{fence}{gap}{visible(text)}{gap}{fence}".replace("|", "\\|")
+
+
+def _text(text: str) -> str:
+    r"""Text in which Markdown finds no sign of its own.
+
+    >>> print(_text("a_b < |c|"))
+    a\_b \< \|c\|
+    """
+    return _SIGNS.sub(r"\\\1", visible(text))
+
+
+def _block(language: str, lines: Iterable[str]) -> Iterator[str]:
+    held = list(lines)
+    fence = "`" * max(3, *(len(run) + 1 for line in held for run in _BACKTICKS.findall(line)), 3)
+    yield f"{fence}{language}"
+    yield from map(visible, held)
+    yield fence

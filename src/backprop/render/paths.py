@@ -1,0 +1,557 @@
+"""Paths as tables, JSON, JSON lines and CSV, a line at a time: there may be more of them than anyone can wait for."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from io import StringIO
+from itertools import chain, islice
+from typing import Any
+
+from backprop.figures import figure
+from backprop.mistakes import Mistake, TermsWithoutSize, closest
+from backprop.paths import (
+    Factored,
+    PathTerm,
+    Routes,
+    adjoint,
+    agrees,
+    as_factor,
+    count,
+    factor,
+    listing,
+    size_total,
+    top,
+    total,
+    undefined,
+)
+from backprop.render.csv import _digits as all_digits
+from backprop.render.json import ascii_json
+from backprop.render.look import Look
+from backprop.render.tables import GAP, MEASURED, cells, table, visible, wrap
+from backprop.trace import Value
+from backprop.working import slope
+
+FORMATS = ("table", "json", "ndjson", "csv")
+SHOWS = ("list", "count", "top", "factor")
+
+# A sum is written out under its table while it is this short, in terms and in letters.
+TERMS_IN_A_SUM, LETTERS_IN_A_SUM = 16, 160
+
+# JSON readers in Python refuse longer whole numbers, so beyond it a count is text.
+LARGEST_JSON_DIGITS = 4300
+
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+class UnknownPathsFormat(Mistake):
+    """`backprop paths ... --format mermaid`."""
+
+    code = "unknown-format"
+    title = "unknown format"
+
+    def __init__(self, asked: str) -> None:
+        near = closest(asked, FORMATS)
+        guess = f"Did you mean {near}?   " if near is not None else ""
+        super().__init__(f"paths have no format {asked}", f"{guess}Their formats are {', '.join(FORMATS)}.")
+
+
+def lines(
+    found: Sequence[Routes], look: Look, *, format: str = "table", show: str = "list", k: int = 10
+) -> Iterator[str]:
+    """The lines, without line ends, of what is shown of each of the routes: "list", "count", "top" (k), "factor".
+
+    Raises `UnknownPathsFormat` and `TermsWithoutSize` at once, before a line is asked for.
+    """
+    if show not in SHOWS:
+        raise ValueError(f"no such thing to show: {show}")
+    if show == "top" and any(routes.symbolic for routes in found):
+        raise TermsWithoutSize
+    if format == "table":
+        return _TABLES[show](found, look, k)
+    if format not in FORMATS:
+        raise UnknownPathsFormat(format)
+    given = {"json": _json, "ndjson": _ndjson, "csv": _csv}[format](found, show, k)
+    if format == "csv":
+        return map(look.letters, given)
+    return map(ascii_json, given) if look.ascii else given
+
+
+def whole(number: int) -> str:
+    """Every digit of a whole number, however many: `str` refuses beyond 4300.
+
+    >>> whole(3**200)[:12], len(whole(10**5000))
+    ('265613988875', 5001)
+    """
+    return format(Decimal(number), "f")
+
+
+def how_many(number: int, one: str, many: str) -> str:
+    """`1 path`, `9 paths`; a number too long to be grasped is also given in short."""
+    digits = whole(number)
+    short = f" (about {Decimal(number):.6g})" if len(digits) > 15 else ""
+    return f"{digits}{short} {one if number == 1 else many}"
+
+
+# -- tables ----------------------------------------------------------------------------------------------------------
+
+
+def _lists(found: Sequence[Routes], look: Look, _k: int) -> Iterator[str]:
+    for place, routes in enumerate(found):
+        if place:
+            yield ""
+        yield from _list(routes, look)
+
+
+def _list(routes: Routes, look: Look) -> Iterator[str]:
+    number = count(routes)
+    yield from _heading(routes, look, number)
+    if number == 0:
+        return
+    writer = _Writer(routes, look)
+    last: list[PathTerm] = []
+    start: list[PathTerm] = []
+
+    def rows() -> Iterator[list[str]]:
+        for path in listing(routes):
+            if path.index <= TERMS_IN_A_SUM:
+                start.append(path)
+            last[:] = [path]
+            yield writer.row(path)
+
+    columns = ["", "path", "term"] if routes.symbolic else ["", "path", "partials", "term", "sum so far"]
+    yield from _rows(look, writer, columns, rows())
+    yield from _paragraph(look, *_closing(routes, look, number, start, last[0]))
+
+
+def _heading(routes: Routes, look: Look, number: int) -> Iterator[str]:
+    name = slope(routes.target_id, routes.source_id)
+    if number == 0:
+        text = f"{name} = 0: no path leads from {routes.source_id} to {routes.target_id}"
+    else:
+        text = f"{name}: {how_many(number, 'path', 'paths')} from {routes.source_id} to {routes.target_id}"
+    yield from _paragraph(look, text, "heading")
+
+
+def _closing(routes: Routes, look: Look, number: int, start: list[PathTerm], last: PathTerm) -> tuple[str, str | None]:
+    """The sum written out while it is short, its value, and whether the adjoint agrees."""
+    name = slope(routes.target_id, routes.source_id)
+    if routes.symbolic:
+        return f"{name} = {_sum_of([path.product for path in start])}" if number <= len(start) else "", None
+    missing = undefined(routes)
+    if last.running is None and missing:
+        return f"{name} is undefined here: so is {how_many(missing, 'term', 'terms')}", "bad"
+    if last.running is None:
+        return f"{name} is undefined here: terms without bound cancel", "bad"
+    value = look.figure(last.running)
+    text = f"{name} = {value}"
+    if number <= len(start):
+        writer = _Writer(routes, look)
+        products = [writer.numbers(path) for path in start]
+        added = " + ".join([products[0], *(f"({text})" if text.startswith("-") else text for text in products[1:])])
+        if added != value and len(added) <= LETTERS_IN_A_SUM:
+            text = f"{name} = {added} = {value}"
+    return _judged(routes, look, last.running, text)
+
+
+def _judged(routes: Routes, look: Look, value: Value | None, text: str) -> tuple[str, str | None]:
+    known = adjoint(routes)
+    same = agrees(routes, value)
+    if same is None:
+        return text, "value"
+    if same:
+        return f"{text}{GAP}✓ the adjoint", "good"
+    return f"{text}{GAP}✗ the adjoint is {look.figure(known)}", "bad"
+
+
+def _sum_of(addends: Sequence[str]) -> str:
+    text = addends[0]
+    for addend in addends[1:]:
+        text += f" - {addend[1:]}" if addend.startswith("-") else f" + {addend}"
+    return text
+
+
+def _counts(found: Sequence[Routes], look: Look, _k: int) -> Iterator[str]:
+    for routes in found:
+        name = slope(routes.target_id, routes.source_id)
+        number = count(routes)
+        yield from _heading(routes, look, number)
+        if number and not routes.symbolic:
+            value = total(routes)
+            if value is None:
+                missing = how_many(undefined(routes), "term is", "terms are")
+                yield from _paragraph(look, f"{name} is undefined here: {missing} undefined", "bad")
+                continue
+            size = f"their sizes add up to {look.figure(size_total(routes))}"
+            text = f"{name} = {look.figure(value)}, the sum of every term; {size}"
+            yield from _paragraph(look, *_judged(routes, look, value, text))
+
+
+def _tops(found: Sequence[Routes], look: Look, k: int) -> Iterator[str]:
+    for place, routes in enumerate(found):
+        if place:
+            yield ""
+        number = count(routes)
+        yield from _heading(routes, look, number)
+        if number == 0:
+            continue
+        best = top(routes, k)
+        writer = _Writer(routes, look)
+        rows = ([*writer.row(path)[:-1], _percent(share)] for path, share in zip(best.paths, best.shares, strict=True))
+        yield from _rows(look, writer, ["", "path", "partials", "term", "share of size"], rows)
+        if best.share is not None:
+            shown = "this term carries" if len(best.paths) == 1 else f"these {len(best.paths)} terms carry"
+            yield from _paragraph(look, f"{shown} {_percent(best.share)} of the size of all terms", None)
+        if missing := undefined(routes):
+            yield from _paragraph(look, f"left out: {how_many(missing, 'term', 'terms')} undefined here", "warning")
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{figure(100 * share, 4)} %"
+
+
+def _factors(found: Sequence[Routes], look: Look, _k: int) -> Iterator[str]:
+    for place, routes in enumerate(found):
+        if place:
+            yield ""
+        number = count(routes)
+        yield from _heading(routes, look, number)
+        if number:
+            yield from _factor(factor(routes), look)
+
+
+def _factor(factored: Factored, look: Look) -> Iterator[str]:
+    routes = factored.routes
+    network = routes.network
+    number = _number_label(routes, look)
+    for node, form in [*factored.names, (routes.source, factored.form)]:
+        name = factored.name(node)
+        symbols = factored.write(form, network.label)
+        text = f"{name} = {symbols}"
+        if not routes.symbolic:
+            numbers = factored.write(form, number)
+            text += f" = {numbers}" if numbers != symbols else ""
+            if form is factored.form:
+                value = factored.value
+                shown = look.figure(value) if value is not None else "undefined here"
+                text += f" = {shown}" if numbers != shown else ""
+                yield from _paragraph(look, *_judged(routes, look, value, text))
+                continue
+        yield from _paragraph(look, text, None)
+    listed = _operations(factored.listed_multiplications, factored.listed_additions)
+    taken_out = _operations(factored.multiplications, factored.additions)
+    yield from _paragraph(look, f"path by path: {listed}", None)
+    yield from _paragraph(look, f"factored: {taken_out}", None)
+
+
+def _operations(multiplications: int, additions: int) -> str:
+    times = how_many(multiplications, "multiplication", "multiplications")
+    return f"{times}, {how_many(additions, 'addition', 'additions')}"
+
+
+def _number_label(routes: Routes, look: Look) -> Callable[[int], str]:
+    edges = routes.network.edges
+
+    def label(edge: int) -> str:
+        partial = edges[edge].partial
+        return "?" if partial is None else look.figure(partial)
+
+    return label
+
+
+_TABLES: dict[str, Callable[[Sequence[Routes], Look, int], Iterator[str]]] = {
+    "list": _lists,
+    "count": _counts,
+    "top": _tops,
+    "factor": _factors,
+}
+
+
+class _Writer:
+    """Paths as rows of text. Edges and the tails that many paths share are written once."""
+
+    def __init__(self, routes: Routes, look: Look) -> None:
+        self.routes, self.look = routes, look
+        network = routes.network
+        self.start = visible(look.letters(routes.source_id))
+        self.number = _number_label(routes, look)
+        self.narrow = cells(self.start) == len(self.start)  # every letter takes one column
+        self._steps: dict[int, tuple[str, str, str]] = {}
+        self._tails: dict[tuple[tuple[int, ...], bool], tuple[str, str, str]] = {}
+        self._head: tuple[int, ...] | None = None
+        self._head_texts = ("", "", "")
+        self.edges, self.label, self.parallel = network.edges, network.label, network.parallel
+
+    def row(self, path: PathTerm) -> list[str]:
+        """Index, route, partials, term and running sum; in symbols index, route and term."""
+        look = self.look
+        route, symbols, numbers = self.texts(path)
+        if self.routes.symbolic:
+            return [str(path.index), route, visible(look.letters(path.product))]
+        partials = f"{symbols} = {numbers}" if symbols != numbers else numbers
+        term = "undefined" if path.term is None else look.figure(path.term)
+        running = "undefined" if path.running is None else look.figure(path.running)
+        return [str(path.index), route, partials or "1", term, running]
+
+    def numbers(self, path: PathTerm) -> str:
+        """The product in numbers."""
+        return self.texts(path)[2] or "1"
+
+    def texts(self, path: PathTerm) -> tuple[str, str, str]:
+        """Route, formulas multiplied, numbers multiplied."""
+        if path.head is not self._head:
+            self._head = path.head
+            self._head_texts = self._joined(path.head, True)
+        head = self._head_texts
+        first = not path.head
+        tail = self._tails.get((path.tail, first))
+        if tail is None:
+            if len(self._tails) > 10_000:
+                self._tails.clear()
+            tail = self._tails[path.tail, first] = self._joined(path.tail, first)
+        if first or not path.tail:
+            only = tail if first else head
+            return self.start + only[0], only[1], only[2]
+        dot = self.look.letters(" · ")
+        return self.start + head[0] + tail[0], head[1] + dot + tail[1], head[2] + dot + tail[2]
+
+    def _joined(self, edges: tuple[int, ...], first: bool) -> tuple[str, str, str]:
+        steps = [self._steps.get(edge) or self._step(edge) for edge in edges]
+        dot = self.look.letters(" · ")
+        symbols = [step[1] for step in steps]
+        numbers = [step[2] for step in steps]
+        if first and steps:
+            symbols[0], numbers[0] = (
+                text[1:-1] if text.startswith("(-") else text for text in (symbols[0], numbers[0])
+            )
+        return "".join(step[0] for step in steps), dot.join(symbols), dot.join(numbers)
+
+    def _step(self, edge: int) -> tuple[str, str, str]:
+        record, letters = self.edges[edge], self.look.letters
+        arrow = letters("→")
+        if self.parallel[edge]:  # told apart by the number of the operand
+            operand = str(record.key + 1)
+            arrow += f"({operand})" if self.look.ascii else operand.translate(_SUBSCRIPTS)
+        symbol = as_factor(self.label(edge))
+        self._steps[edge] = found = (
+            f" {arrow} {visible(letters(record.target))}",
+            visible(letters(symbol)),
+            as_factor(self.number(edge)),
+        )
+        self.narrow = self.narrow and all(cells(text) == len(text) for text in found)
+        return found
+
+
+def _rows(look: Look, writer: _Writer, columns: Sequence[str], rows: Iterator[list[str]]) -> Iterator[str]:
+    """A table; in a pipe by a shorter way, for there may be millions of rows: widths come from the first of them."""
+    if look.width is not None:
+        roles = ["quiet", "name", "formula", "value", None] if len(columns) > 3 else ["quiet", "name", "formula"]
+        yield from table(look, None, columns, rows, roles=roles)
+        return
+    heads = [look.letters(column) for column in columns]
+    first = list(islice(rows, MEASURED))
+    widths = [max(map(cells, column)) for column in zip(heads, *first, strict=True)]
+    rule = look.letters("─")
+    yield _padded(heads, widths)
+    yield _padded([rule * width for width in widths], widths)
+    for row in chain(first, rows):
+        yield GAP.join(map(str.ljust, row, widths)).rstrip() if writer.narrow else _padded(row, widths)
+
+
+def _padded(row: Sequence[str], widths: Sequence[int]) -> str:
+    return GAP.join(text + " " * (width - cells(text)) for text, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _paragraph(look: Look, text: str, role: str | None) -> Iterator[str]:
+    if not text:
+        return
+    shown = visible(look.letters(text))
+    parts = [shown] if look.width is None else wrap(shown, look.width, "    ")
+    yield from (look.paint(part, role) for part in parts)
+
+
+# -- records ---------------------------------------------------------------------------------------------------------
+
+
+def _facts(routes: Routes) -> dict[str, Any]:
+    """What is known of the routes without listing them; absent things are absent."""
+    record: dict[str, Any] = {"from": routes.source_id, "to": routes.target_id, "count": _whole(count(routes))}
+    if routes.symbolic:
+        return record
+    value = total(routes)
+    told = {"sum": value, "size": size_total(routes), "adjoint": adjoint(routes)}
+    record |= {name: _plain(number) for name, number in told.items() if number is not None}
+    if (same := agrees(routes, value)) is not None:
+        record["agrees"] = same
+    if missing := undefined(routes):
+        record["undefined"] = _whole(missing)
+    return record
+
+
+def _path(path: PathTerm) -> dict[str, Any]:
+    record: dict[str, Any] = {"index": path.index, "nodes": path.nodes, "keys": path.keys, "formulas": path.formulas}
+    if path.routes.symbolic:
+        record["term"] = path.product
+        return record
+    record["partials"] = [_plain(partial) for partial in path.partials]
+    if path.term is not None:
+        record["term"] = _plain(path.term)
+    if path.running is not None:
+        record["sum"] = _plain(path.running)
+    return record
+
+
+def _factored(routes: Routes) -> dict[str, Any]:
+    factored = factor(routes)
+    label = routes.network.label
+    record: dict[str, Any] = {"form": factored.text}
+    record["names"] = [
+        {"node": routes.network.ids[node], "name": factored.name(node), "form": factored.write(form, label)}
+        for node, form in factored.names
+    ]
+    if factored.value is not None:
+        record["value"] = _plain(factored.value)
+    record["factored"] = {
+        "multiplications": _whole(factored.multiplications),
+        "additions": _whole(factored.additions),
+    }
+    record["listed"] = {
+        "multiplications": _whole(factored.listed_multiplications),
+        "additions": _whole(factored.listed_additions),
+    }
+    return record
+
+
+def _ranked(routes: Routes, k: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    best = top(routes, k)
+    records = [
+        _path(path) | ({} if share is None else {"share": share})
+        for path, share in zip(best.paths, best.shares, strict=True)
+    ]
+    return ({} if best.share is None else {"share": best.share}), records
+
+
+def _listed(routes: Routes, show: str, k: int) -> tuple[dict[str, Any], Iterator[dict[str, Any]] | None]:
+    """The facts, and the paths where they are shown."""
+    record = _facts(routes)
+    if show == "list":
+        return record, map(_path, listing(routes))
+    if show == "top":
+        more, records = _ranked(routes, k)
+        return record | more, iter(records)
+    return (record | _factored(routes) if show == "factor" else record), None
+
+
+def _json(found: Sequence[Routes], show: str, k: int) -> Iterator[str]:
+    """One record with an entry for each source; a path stands on a line of its own, written when it is found."""
+    yield '{"format": "backprop-paths", "version": 1,'
+    if found:
+        trace = found[0].network.trace
+        yield f' "program": {_text(trace.program)}, "canonical": {_text(trace.canonical)}, "kind": {_text(trace.kind)},'
+    yield ' "routes": ['
+    for place, routes in enumerate(found):
+        record, listed = _listed(routes, show, k)
+        end = "" if place == len(found) - 1 else ","
+        text = _text(record)
+        if listed is None:
+            yield f"  {text}{end}"
+            continue
+        yield f'  {text[:-1]}, "paths": ['
+        held: str | None = None
+        for path in listed:
+            if held is not None:
+                yield f"   {held},"
+            held = _text(path)
+        if held is not None:
+            yield f"   {held}"
+        yield f"  ]}}{end}"
+    yield " ]"
+    yield "}"
+
+
+def _ndjson(found: Sequence[Routes], show: str, k: int) -> Iterator[str]:
+    """For each source a record of `what` "routes", then one of `what` "path" for each path."""
+    for routes in found:
+        record, listed = _listed(routes, show, k)
+        yield _text({"what": "routes"} | record)
+        ends = {"what": "path", "from": routes.source_id, "to": routes.target_id}
+        for path in listed or ():
+            yield _text(ends | path)
+
+
+def _csv(found: Sequence[Routes], show: str, k: int) -> Iterator[str]:
+    """One table of all sources; where a cell holds several things they are parted by blanks."""
+    if show in ("count", "factor"):
+        yield from _csv_facts(found, show)
+        return
+    columns = [
+        "from",
+        "to",
+        "index",
+        "path",
+        "keys",
+        "formulas",
+        "partials",
+        "term",
+        "sum" if show == "list" else "share",
+    ]
+    yield _csv_line(columns)
+    for routes in found:
+        shares: Iterator[float | None] | None = None
+        if show == "top":
+            best = top(routes, k)
+            listed, shares = iter(best.paths), iter(best.shares)
+        else:
+            listed = listing(routes)
+        for path in listed:
+            ends = [routes.source_id, routes.target_id, str(path.index)]
+            ways = [" ".join(path.nodes), " ".join(map(str, path.keys)), " · ".join(path.formulas)]
+            partials = "" if routes.symbolic else " ".join(all_digits(value) or "undefined" for value in path.partials)
+            term = path.product if routes.symbolic else all_digits(path.term)
+            yield _csv_line(
+                [*ends, *ways, partials, term, all_digits(path.running if shares is None else next(shares))]
+            )
+
+
+def _csv_facts(found: Sequence[Routes], show: str) -> Iterator[str]:
+    columns = ["from", "to", "paths", "sum", "size", "adjoint"]
+    operations = ["listed multiplications", "listed additions", "multiplications", "additions"]
+    yield _csv_line([*columns, "name", "form", *operations] if show == "factor" else columns)
+    for routes in found:
+        told = [total(routes), size_total(routes), adjoint(routes)]
+        row = [routes.source_id, routes.target_id, whole(count(routes)), *map(all_digits, told)]
+        if show == "count":
+            yield _csv_line(row)
+            continue
+        factored = factor(routes)
+        for node, form in factored.names:
+            blank = [""] * (len(columns) - 2)
+            named = [factored.name(node), factored.write(form, routes.network.label)]
+            yield _csv_line([routes.source_id, routes.target_id, *blank, *named, *[""] * len(operations)])
+        costs = [factored.listed_multiplications, factored.listed_additions]
+        costs += [factored.multiplications, factored.additions]
+        yield _csv_line([*row, factored.name(routes.source), factored.text, *map(whole, costs)])
+
+
+def _csv_line(row: Sequence[str]) -> str:
+    held = StringIO()
+    csv.writer(held, lineterminator="").writerow(row)
+    return held.getvalue()
+
+
+def _text(record: Any) -> str:
+    return json.dumps(record, ensure_ascii=False, allow_nan=False)
+
+
+def _whole(number: int) -> int | str:
+    digits = whole(number) if number.bit_length() > 3 * LARGEST_JSON_DIGITS else ""
+    return digits if len(digits) > LARGEST_JSON_DIGITS else number
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON holds it: NaN and infinities are text."""
+    if isinstance(value, float) and value - value != 0:
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    return value

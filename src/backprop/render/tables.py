@@ -1,0 +1,204 @@
+"""Tables: rows of text in columns that fit a screen by wrapping inside the cells, and are complete in a pipe.
+
+One writer serves both, a line at a time: it measures the first rows and then keeps going, so a million rows stream.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain, islice
+
+from backprop.render.look import Look
+
+# A cell is text, or text with a role of its own, which wins over the role of its column.
+Cell = str | tuple[str, str]
+
+# So many rows are read before the first is written; what comes later is given the widths found there.
+MEASURED = 2000
+GAP = "  "
+NARROW = 8  # no column is squeezed below this while another has room
+
+
+def table(
+    look: Look,
+    title: str | None,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    roles: Sequence[str | None] | None = None,
+) -> Iterator[str]:
+    """The lines of a table, without line ends. `roles` gives each column its colour, `THEME` says which.
+
+    On a screen (`look.width`) cells wrap and nothing is cut; in a pipe every row is one line. A row may be shorter
+    than the columns. Text is shown as it is: it holds no markup, and control characters are written out.
+
+    >>> for line in table(Look(), None, ["node", "value"], [["x", "3"], ["v1", "-3"]]):
+    ...     print(line)
+    node  value
+    ────  ─────
+    x     3
+    v1    -3
+    """
+    shown = ([_cell(look, cell) for cell in row] for row in rows)
+    first = list(islice(shown, MEASURED))
+    heads = [visible(look.letters(name)) for name in columns]
+    if title:
+        yield look.paint(visible(look.letters(title)), "heading")
+    widths = _widths(look, heads, [[text for text, _ in row] for row in first])
+    rule = look.letters("─")
+    yield from _lines(look, widths, [(name, "heading") for name in heads], roles)
+    yield from _lines(look, widths, [(rule * width, "quiet") for width in widths], roles)
+    for row in chain(first, shown):
+        yield from _lines(look, widths, row, roles)
+
+
+def visible(text: str) -> str:
+    """Text with control and direction characters written out, so that none can move a cursor or reorder a line.
+
+    >>> print(visible("a\\x1b[2Jb\\u202e"))
+    a\\x1b[2Jb\\u202e
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if not _is_control(letter) else _written_out(letter) for letter in text)
+
+
+def cells(text: str) -> int:
+    """The columns a text takes on a screen: letters of Chinese, Japanese and Korean take two.
+
+    >>> cells("α2"), cells("漢字"), cells("e\u0301")
+    (2, 4, 1)
+    """
+    return len(text) if text.isascii() else sum(map(_letter_cells, text))
+
+
+@lru_cache(maxsize=4096)
+def _letter_cells(letter: str) -> int:
+    if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+        return 0  # it joins the letter before it
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def wrap(text: str, width: int, indent: str = "") -> list[str]:
+    """Text broken at spaces into lines of at most `width` columns, a longer word where it must; later lines indented.
+
+    >>> wrap("2 · 1 + 3 · 1 = 5", 9, "  ")
+    ['2 · 1 + 3', '  · 1 = 5']
+    """
+    if cells(text) <= width:
+        return [text]
+    if cells(indent) > width // 2:
+        indent = ""  # a margin is of no use where hardly anything fits beside it
+    room = max(1, width - cells(indent))
+    lines: list[str] = []
+    line, used, first = "", 0, True
+    for word in text.split(" "):
+        size = cells(word)
+        limit = width if first else room
+        if not line or used + 1 + size <= limit:
+            line, used = (f"{line} {word}", used + 1 + size) if line else (word, size)
+        else:
+            lines.append(line)
+            first = False
+            line, used = word, size
+        while used > (limit := width if first else room):
+            head, line = _cut(line, limit)
+            lines.append(head)
+            used, first = cells(line), False
+    if line or not lines:
+        lines.append(line)
+    return [lines[0], *(indent + part for part in lines[1:])]
+
+
+def _cut(word: str, width: int) -> tuple[str, str]:
+    """The part of a word that fits, and the rest. At least one letter fits, however wide."""
+    if word.isascii():
+        return word[:width], word[width:]
+    used = 0
+    for place, letter in enumerate(word):
+        used += cells(letter)
+        if used > width and place:
+            return word[:place], word[place:]
+    return word, ""
+
+
+def _cell(look: Look, cell: Cell) -> tuple[str, str | None]:
+    text, role = (cell, None) if isinstance(cell, str) else cell
+    return visible(look.letters(text)), role
+
+
+def _widths(look: Look, heads: list[str], rows: list[list[str]]) -> list[int]:
+    """The width of each column: what its widest cell takes, or a share of the screen.
+
+    On a screen that is too small a column first gives up room beyond its longest word, then the words break.
+    """
+    full = [cells(head) for head in heads]
+    words = [max((cells(word) for word in head.split(" ")), default=0) for head in heads]
+    for row in rows:
+        for place, text in enumerate(row):
+            full[place] = max(full[place], cells(text))
+            if look.width is not None:
+                words[place] = max(words[place], max(cells(word) for word in text.split(" ")))
+    if look.width is None:
+        return full
+    room = look.width - len(GAP) * (len(heads) - 1)
+    if sum(full) <= room:
+        return full
+    if sum(words) <= room:
+        return _shares(room, words, full)
+    return _shares(room, [min(NARROW, word) for word in words], words)
+
+
+def _shares(room: int, least: list[int], most: list[int]) -> list[int]:
+    """Widths between `least` and `most` that fill the room, the narrowest served first."""
+    widths = list(least)
+    spare = room - sum(widths)
+    while spare > 0:
+        wanting = [place for place, width in enumerate(widths) if width < most[place]]
+        if not wanting:
+            break
+        share = max(1, spare // len(wanting))
+        for place in wanting:
+            more = min(share, most[place] - widths[place], spare)
+            widths[place] += more
+            spare -= more
+    while spare < 0 and max(widths) > 1:
+        widest = widths.index(max(widths))
+        widths[widest] -= 1
+        spare += 1
+    return widths
+
+
+def _lines(
+    look: Look, widths: list[int], row: Sequence[tuple[str, str | None]], roles: Sequence[str | None] | None
+) -> Iterator[str]:
+    """One row: one line in a pipe, as many as its tallest cell takes on a screen."""
+    parts = [[text] if look.width is None else wrap(text, width) for (text, _), width in zip(row, widths, strict=False)]
+    colours = [role or (roles[place] if roles and place < len(roles) else None) for place, (_, role) in enumerate(row)]
+    for height in range(max(map(len, parts), default=0)):
+        line = ""
+        owed = ""  # blanks are written only when something follows
+        for place, part in enumerate(parts):
+            text = part[height] if height < len(part) else ""
+            if text:
+                line += owed + look.paint(text, colours[place])
+                owed = ""
+            owed += " " * (widths[place] - cells(text)) + GAP
+        yield line
+
+
+def _is_control(letter: str) -> bool:
+    return (
+        unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp")
+        or letter in "\u200e\u200f\u061c"
+        or ("\u202a" <= letter <= "\u202e" or "\u2066" <= letter <= "\u2069")
+    )
+
+
+def _written_out(letter: str) -> str:
+    short = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(letter)
+    if short is not None:
+        return short
+    return f"\\x{ord(letter):02x}" if ord(letter) < 256 else f"\\u{ord(letter):04x}"

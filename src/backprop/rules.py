@@ -1,0 +1,139 @@
+"""Rules: the partial on every edge, worked out from the texts in the table of operations.
+
+A rule is a formula in the user's own language over the operands and `out`, so it is read by the same parser into the
+same graph as any program: the label on an edge is the rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from backprop import ops
+from backprop.grammar import parse
+from backprop.graph import CONST, INPUT, Graph, build
+from backprop.kinds import Hole, Kind
+from backprop.ops import Row
+from backprop.values import values
+
+
+@dataclass(slots=True)
+class Partials:
+    """One partial for each edge: None where no derivative passes, a `Hole` where there is none.
+
+    `exact_zero` marks the edges of a branch not taken (relu of a negative number): nothing behind them matters,
+    however large it is.
+    """
+
+    values: list[Any]
+    exact_zero: bytearray
+
+
+class Formula:
+    """A text of the table over the operands of a row and `out`, ready to be worked out in any kind."""
+
+    __slots__ = ("_constant", "_leaves", "_single", "graph", "text")
+
+    def __init__(self, text: str, row: Row, arity: int) -> None:
+        self.text = text
+        names = row.names(arity)
+        known = (*names, "out")
+        conditions = [names[position] for position in row.conditions]
+        self.graph = build(parse(text, variables=known), known, conditions)
+        places = {name: place for place, name in enumerate(known)}
+        unknown = set(self.graph.inputs) - set(places)
+        if unknown:
+            raise ValueError(f"the rule {text!r} uses {', '.join(sorted(unknown))}, which is no operand")
+        self._leaves = [(node, places[name]) for name, node in self.graph.inputs.items()]
+        output = self.graph.output
+        # most rules are a number or an operand; those need no walk
+        if self.graph.op(output) == "copy":
+            output = self.graph.operands(output)[0]
+        self._constant = self.graph.literals.get(output)
+        self._single = dict(self._leaves).get(output)
+
+    def evaluate(self, kind: Kind, operands: list[Any], out: Any) -> Any:
+        """The value, or a `Hole` where the formula has none."""
+        if self._constant is not None:
+            return kind.number(self._constant)
+        known = [*operands, out]
+        if self._single is not None:
+            return known[self._single]
+        found = values(self.graph, kind, {node: known[place] for node, place in self._leaves})
+        return found[self.graph.output]
+
+
+@lru_cache(maxsize=4096)
+def formula(text: str, row: Row, arity: int) -> Formula:
+    """A formula of the table, read once."""
+    return Formula(text, row, arity)
+
+
+@lru_cache(maxsize=4096)
+def rules(code: int, moving: tuple[bool, ...]) -> tuple[Formula | None, ...]:
+    """The rules to evaluate for the operation `code` when the operands marked in `moving` move."""
+    row = ops.rows()[code]
+    return tuple(
+        None if text is None or not moves else formula(text, row, len(moving))
+        for text, moves in zip(row.evaluated_rules(moving), moving, strict=True)
+    )
+
+
+def partial(row: Row, position: int, moving: tuple[bool, ...]) -> Formula:
+    """The rule for one operand, as it is evaluated."""
+    found = rules(row.code, moving)[position]
+    if found is None:
+        raise ValueError(f"{row.name} has no rule for operand {position}")
+    return found
+
+
+def partials(graph: Graph, kind: Kind, known: list[Any], moving: bytearray) -> Partials:
+    """The partial on every edge that leads to a node that moves; the others are never evaluated."""
+    offsets, args = graph.offsets, graph.args
+    found: list[Any] = [None] * len(args)
+    exact_zero = bytearray(len(args))
+    table = ops.rows()
+    for node, code in enumerate(graph.codes):
+        if not moving[node] or code in (INPUT, CONST):
+            continue
+        first, end = offsets[node], offsets[node + 1]
+        out = known[node]
+        if out is None or isinstance(out, Hole):
+            continue
+        sources = args[first:end]
+        moves = tuple(bool(moving[source]) for source in sources)
+        operands = [known[source] for source in sources]
+        for position, rule in enumerate(rules(code, moves)):
+            if rule is None or operands[position] is None:
+                continue
+            slope = slope_at(rule, kind, operands, out, node, position)
+            found[first + position] = slope
+            row = table[code]
+            if row.locally_constant and not isinstance(slope, Hole) and kind.is_zero(slope):
+                exact_zero[first + position] = not is_kink(row, kind, operands, out)
+    return Partials(found, exact_zero)
+
+
+def slope_at(rule: Formula, kind: Kind, operands: list[Any], out: Any, node: int, position: int) -> Any:
+    """One partial; the hole of a rule becomes the hole of this edge."""
+    slope = rule.evaluate(kind, operands, out)
+    if isinstance(slope, Hole):
+        code = "infinite-slope" if slope.code == "domain" else slope.code
+        return Hole(node, code, position)
+    return slope
+
+
+def is_kink(row: Row, kind: Kind, operands: list[Any], out: Any) -> bool:
+    """Whether an operation has no derivative at these operands, only one from each side."""
+    for text in row.kinks(len(operands)):
+        distance = formula(text, row, len(operands)).evaluate(kind, operands, out)
+        if not isinstance(distance, Hole) and kind.is_zero(distance):
+            return True
+    return False
+
+
+def holds(condition: str, row: Row, kind: Kind, operands: list[Any], out: Any) -> bool:
+    """Whether a condition of the table (a domain, a remark) holds at these operands; a hole in it means no."""
+    found = formula(f"where({condition}, 1, 0)", row, len(operands)).evaluate(kind, operands, out)
+    return bool(found == kind.number("1"))

@@ -1,0 +1,114 @@
+"""Step: gradient descent on the params of a program, a record for each step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backprop.kinds import Hole
+from backprop.mistakes import NotAnInput, NothingToLearn, Undefined
+from backprop.notes import why
+from backprop.point import Number, Point, Program
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """One step: every trained input moved against its slope, `after = before - rate * slope`.
+
+    `loss_after` is None where the program has no finite value at the new point; `trouble` says why, and the descent
+    ends there.
+    """
+
+    number: int
+    rate: float
+    before: dict[str, float]
+    slopes: dict[str, float]
+    after: dict[str, float]
+    loss: float
+    loss_after: float | None
+    trouble: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as JSON holds it; absent things are absent."""
+        record: dict[str, Any] = {"step": self.number, "rate": self.rate, "loss": self.loss}
+        if self.loss_after is not None:
+            record["loss_after"] = self.loss_after
+        record |= {"before": self.before, "gradient": self.slopes, "after": self.after}
+        # what is not finite has been told by `trouble`
+        record["after"] = {name: value for name, value in self.after.items() if value - value == 0}
+        if self.trouble is not None:
+            record["trouble"] = self.trouble
+        return record
+
+
+def trained(program: Program, inputs: Mapping[str, Number], update: Sequence[str] | None = None) -> list[str]:
+    """The names that a step moves: `update`, or the params. Raises `NothingToLearn` when there are none."""
+    _, graph = program.read(program.spelled(inputs))
+    if update is None:
+        if not graph.params:
+            raise NothingToLearn([name for name in graph.inputs if name not in inputs] or list(graph.inputs))
+        return list(graph.params)
+    spelled = list(program.spelled(dict.fromkeys(update, 0)))
+    for name in spelled:
+        if name not in graph.inputs:
+            raise NotAnInput(name, list(graph.inputs))
+    return spelled
+
+
+def descend(
+    program: str | Program,
+    inputs: Mapping[str, Number],
+    rate: float,
+    steps: int = 1,
+    update: Sequence[str] | None = None,
+) -> Iterator[Learned]:
+    """Gradient descent: each step moves every param by -rate times its slope. Ends early where the loss is lost.
+
+    Raises `NothingToLearn` when nothing is trained, `Undefined` when there is no slope to start with, and what
+    `Program.at` raises.
+
+    >>> [step.after["w"] for step in descend("param w = 1; w^2", {}, rate=0.25, steps=2)]
+    [0.5, 0.25]
+    """
+    if isinstance(program, str):
+        program = Program(program)
+    names = trained(program, inputs, update)
+    here = program.at(inputs, wrt=names)
+    refused = lost(here)
+    if refused is not None:
+        raise Undefined(refused).within(here.syntax.source, program.origin)
+    return _descend(program, here, rate, steps, names)
+
+
+def _descend(program: Program, here: Point, rate: float, steps: int, names: list[str]) -> Iterator[Learned]:
+    given: dict[str, Number] = dict(here.given)
+    for number in range(1, steps + 1):
+        before = {name: float(here.values[here.graph.inputs[name]]) for name in names}
+        slopes = here.gradient()
+        after = {name: before[name] - rate * slopes[name] + 0 for name in names}
+        loss = here.value()
+        if all(value - value == 0 for value in after.values()):
+            here = program.at({**given, **after}, wrt=names)
+            trouble = lost(here)
+        else:
+            gone = next(name for name, value in after.items() if value - value != 0)
+            trouble = f"{gone} is beyond the largest number of double precision"
+            yield Learned(number, rate, before, slopes, after, loss, None, trouble)
+            return
+        value = here.value()
+        known = not isinstance(value, Hole) and value - value == 0
+        yield Learned(number, rate, before, slopes, after, loss, value if known else None, trouble)
+        if trouble is not None:
+            return
+
+
+def lost(here: Point) -> str | None:
+    """Why no step can be taken from a point: the loss or a slope is undefined or infinite. None when it can."""
+    output = here.graph.ids[here.graph.output]
+    for name, answer in ((output, here.value()), *((f"∂{output}/∂{n}", slope) for n, slope in here.gradient().items())):
+        if isinstance(answer, Hole):
+            return f"{name} is undefined: {why(here, answer)}"
+        if answer - answer != 0:
+            return f"{name} is no longer finite"
+    return None

@@ -1,0 +1,278 @@
+"""Syntax: what was typed, as flat columns in the order in which it is worked out.
+
+The parser reduces from the inside out, so nodes arrive in postorder: every node stands after its operands, and a
+subtree is a contiguous run that ends at its root. Walking a run from left to right with a stack of results is the
+whole evaluation, so nothing that reads a syntax tree ever recurses.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from backprop.mistakes import Span
+
+
+@dataclass(slots=True)
+class Statement:
+    """One statement. `root` is its expression's last node (None for `input x` and `param w` without a default).
+
+    A function's `first` .. `root` is its body; `parameters` are its parameter names with their spans.
+    """
+
+    kind: Literal["expression", "assign", "input", "param", "function"]
+    name: str | None
+    root: int | None
+    first: int
+    span: Span
+    name_span: Span | None = None
+    parameters: tuple[tuple[str, Span], ...] = ()
+
+
+@dataclass(slots=True)
+class Expectation:
+    """One `# expect ...` comment: the text after `expect`, and where that text stands."""
+
+    text: str
+    span: Span
+
+
+@dataclass(slots=True)
+class Syntax:
+    """A program as columns. Node i is `kinds[i]` with `arity[i]` operands; its subtree is `first[i]` .. i.
+
+    `kinds[i]` is "number", "name", "call" or the name of the operation written with a sign ("add", "pow", "neg",
+    "abs" for bars, "sqrt" for a root sign, "lt" for a comparison, ...). "juxtapose" is a product written without a
+    sign, "ifelse" is `a if c else b` with operands in the order typed. `callees[i]` is the name a call node calls.
+    """
+
+    source: str
+    kinds: list[str] = field(default_factory=list)
+    arity: array[int] = field(default_factory=lambda: array("i"))
+    first: array[int] = field(default_factory=lambda: array("q"))
+    starts: array[int] = field(default_factory=lambda: array("q"))
+    ends: array[int] = field(default_factory=lambda: array("q"))
+    callees: dict[int, tuple[str, Span]] = field(default_factory=dict)
+    statements: list[Statement] = field(default_factory=list)
+    expectations: list[Expectation] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def span(self, node: int) -> Span:
+        return self.starts[node], self.ends[node]
+
+    def text(self, node: int) -> str:
+        """The source text of one node, as typed."""
+        return self.source[self.starts[node] : self.ends[node]]
+
+    def operands(self, node: int) -> list[int]:
+        """The operands of a node, left to right.
+
+        >>> from backprop.grammar import parse
+        >>> tree = parse("a + b*c")
+        >>> [tree.text(i) for i in tree.operands(len(tree) - 1)]
+        ['a', 'b*c']
+        """
+        found: list[int] = []
+        at = node - 1
+        for _ in range(self.arity[node]):
+            found.append(at)
+            at = self.first[at] - 1
+        found.reverse()
+        return found
+
+    def walk(self, statement: Statement) -> Iterator[int]:
+        """The nodes of a statement's expression, operands before their operation."""
+        return iter(()) if statement.root is None else iter(range(statement.first, statement.root + 1))
+
+
+def normal(text: str) -> str:
+    """Text as names are compared: composed letters, and the micro sign read as the Greek letter it looks like."""
+    if text.isascii():
+        return text
+    from unicodedata import normalize
+
+    return normalize("NFC", text).replace("µ", "μ")
+
+
+_FRACTION = dict(
+    zip(
+        "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞↉",
+        [
+            *((1, 4), (1, 2), (3, 4), (1, 7), (1, 9), (1, 10), (1, 3), (2, 3), (1, 5), (2, 5)),
+            *((3, 5), (4, 5), (1, 6), (5, 6), (1, 8), (3, 8), (5, 8), (7, 8), (0, 3)),
+        ],
+        strict=True,
+    )
+)
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_RAISED = str.maketrans(_SUPERSCRIPTS, "0123456789", "⁺") | str.maketrans("⁻−‑–‐﹣－", "-------")
+
+
+def literal(text: str) -> str:
+    """The plain form of a number token: a decimal as typed, or a fraction.
+
+    >>> literal("2½"), literal("⁻¹"), literal("1E3")
+    ('5/2', '-1', '1E3')
+    """
+    if text.isascii():
+        return text
+    if (ratio := _FRACTION.get(text[-1])) is not None:
+        over, under = ratio
+        return f"{int(text[:-1] or 0) * under + over}/{under}"
+    return text.translate(_RAISED)
+
+
+# How tightly each kind holds its operands together; a number or a name is an ATOM.
+_IFELSE, _OR, _AND, _NOT, _COMPARISON, _SUM, _PRODUCT, _UNARY, _POWER, _MARKED, _ATOM = range(11)
+
+# kind: how tightly it holds, its sign, and how tightly its left and right operands must hold to stand without brackets.
+_SIGNS: dict[str, tuple[int, str, int, int]] = {
+    "or": (_OR, " or ", _OR, _AND),
+    "and": (_AND, " and ", _AND, _NOT),
+    "lt": (_COMPARISON, " < ", _SUM, _SUM),
+    "le": (_COMPARISON, " <= ", _SUM, _SUM),
+    "gt": (_COMPARISON, " > ", _SUM, _SUM),
+    "ge": (_COMPARISON, " >= ", _SUM, _SUM),
+    "eq": (_COMPARISON, " == ", _SUM, _SUM),
+    "ne": (_COMPARISON, " != ", _SUM, _SUM),
+    "add": (_SUM, " + ", _SUM, _PRODUCT),
+    "sub": (_SUM, " - ", _SUM, _PRODUCT),
+    "mul": (_PRODUCT, "*", _PRODUCT, _UNARY),
+    "juxtapose": (_PRODUCT, "*", _PRODUCT, _UNARY),
+    "div": (_PRODUCT, "/", _PRODUCT, _UNARY),
+    "mod": (_PRODUCT, "%", _PRODUCT, _UNARY),
+    "matmul": (_PRODUCT, " @ ", _PRODUCT, _UNARY),
+    "pow": (_POWER, "^", _MARKED, _POWER),
+}
+_HOLDS = {
+    **{kind: row[0] for kind, row in _SIGNS.items()},
+    "ifelse": _IFELSE,
+    "not": _NOT,
+    "neg": _UNARY,
+    "factorial": _MARKED,
+    "transpose": _MARKED,
+    "index": _MARKED,
+}
+_AS_CALLS = {"abs": ("abs", "|", "|"), "sqrt": ("sqrt", "√(", ")"), "cbrt": ("cbrt", "∛(", ")")}
+
+
+def written(syntax: Syntax, node: int, full: bool = False, taken: frozenset[str] = frozenset()) -> str:
+    """One node in the normal form. `taken` are names of the user's own, so `abs` of them is not the function.
+
+    >>> from backprop.grammar import parse
+    >>> tree = parse("a - (b - c)x")
+    >>> written(tree, len(tree) - 1), written(tree, len(tree) - 1, full=True)
+    ('a - (b - c)*x', 'a - ((b - c)*x)')
+    """
+    pieces: list[str] = []
+    kinds = syntax.kinds
+    todo: list[int | str] = [node]
+
+    def held(child: int, least: int, right: bool) -> tuple[int | str, ...]:
+        """A child, in brackets where it needs them: pushed backwards."""
+        holds = _HOLDS.get(kinds[child], _ATOM)
+        if kinds[child] == "number":
+            text = literal(syntax.text(child))
+            holds = _UNARY if text[0] == "-" else _PRODUCT if "/" in text else _ATOM
+        signed = right and holds == _UNARY  # x*(-y), not x*-y
+        if holds < least or signed or (full and holds < _ATOM):
+            return ")", child, "("
+        return (child,)
+
+    while todo:
+        item = todo.pop()
+        if isinstance(item, str):
+            pieces.append(item)
+            continue
+        kind = kinds[item]
+        if kind == "name":
+            pieces.append(syntax.text(item))
+        elif kind == "number":
+            pieces.append(literal(syntax.text(item)))
+        elif (signs := _SIGNS.get(kind)) is not None:
+            right = item - 1
+            left = syntax.first[right] - 1
+            tight = signs[0] >= _SUM
+            todo += (*held(right, signs[3], tight), signs[1], *held(left, signs[2], False))
+        elif kind in ("neg", "not"):
+            todo += (*held(item - 1, _HOLDS[kind], kind == "neg"), "-" if kind == "neg" else "not ")
+        elif kind in ("factorial", "transpose"):
+            todo += ("!" if kind == "factorial" else ".T", *held(item - 1, _MARKED, False))
+        elif kind == "ifelse":
+            value, condition, other = syntax.operands(item)
+            todo += (*held(other, _IFELSE, False), " else ", *held(condition, _OR, False), " if ")
+            todo += held(value, _OR, False)
+        elif kind in _AS_CALLS:
+            name, opening, closing = _AS_CALLS[kind]
+            todo += (closing, item - 1, opening) if name in taken else (")", item - 1, f"{name}(")
+        else:
+            operands = syntax.operands(item)
+            base = operands.pop(0) if kind == "index" else None
+            todo.append(")" if kind == "call" else "]")
+            for at in range(len(operands) - 1, -1, -1):
+                todo += (operands[at], ", ") if at else (operands[at],)
+            todo.append("(" if kind == "call" else "[")
+            if kind == "call":
+                todo.append(syntax.callees[item][0])
+            elif base is not None:
+                todo += held(base, _MARKED, False)
+    return "".join(pieces)
+
+
+def canonical(syntax: Syntax, full: bool = False) -> str:
+    """The program in one normal form: plain signs, brackets only where they are needed, or everywhere when `full`.
+
+    >>> from backprop.grammar import parse
+    >>> canonical(parse("½x² ÷ (y·z) + 2^-x"))
+    '1/2*x^2/(y*z) + 2^(-x)'
+    >>> canonical(parse("c = a b + 1; c²"), full=True)
+    'c = (a*b) + 1; c^2'
+    """
+    taken = frozenset(statement.name for statement in syntax.statements if statement.name is not None)
+    lines = []
+    for statement in syntax.statements:
+        left = f"{statement.name or ''}"
+        if statement.kind in ("input", "param"):
+            left = f"{statement.kind} {left}"
+        elif statement.kind == "function":
+            left = f"{left}({', '.join(name for name, _ in statement.parameters)})"
+        right = "" if statement.root is None else written(syntax, statement.root, full, taken)
+        lines.append(f"{left} = {right}" if left and right else left or right)
+    return "; ".join(lines)
+
+
+def readings(syntax: Syntax, most: int = 20, longest: int = 200) -> list[tuple[Span, str]]:
+    """Where two readers could disagree, and how it was read: `1/2x` is (1/2)*x, `√x²` is (√x)^2, `e^2x` is (e^2)*x.
+
+    At most `most` of them, none with more than `longest` nodes: a reader who is told more reads nothing.
+
+    >>> from backprop.grammar import parse
+    >>> readings(parse("1 + 1/2x"))
+    [((4, 8), '(1/2)*x')]
+    """
+    found: list[tuple[Span, str]] = []
+    source, kinds, starts, ends, first = syntax.source, syntax.kinds, syntax.starts, syntax.ends, syntax.first
+    for node, kind in enumerate(kinds):
+        if kind not in ("juxtapose", "pow", "factorial"):
+            continue
+        left = node - 1 if kind == "factorial" else first[node - 1] - 1
+        if starts[node] != starts[left]:  # the left operand stands in brackets, so everyone agrees
+            continue
+        below = kinds[left]
+        last, then = source[ends[left] - 1], source[starts[node - 1]]
+        glued = kind != "juxtapose" or starts[node - 1] == ends[left]  # `√x y` shows by its blank how it is meant
+        doubtful = (
+            (below == "div" and kind == "juxtapose")  # 1/2x
+            or (below in ("sqrt", "cbrt") and glued and last not in ")|")  # √x², √2x
+            or (below == "pow" and kind == "pow")  # x²^3
+            or (below == "pow" and glued and last not in _SUPERSCRIPTS and then.isalpha())  # e^2x
+        )
+        if doubtful and node - first[node] < longest:
+            found.append((syntax.span(node), written(syntax, node, full=True)))
+            if len(found) == most:
+                break
+    return found

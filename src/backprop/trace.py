@@ -1,0 +1,332 @@
+"""The Trace: everything worked out about a program at a point, as a record. It is the treaty of the whole program:
+below it there are no looks, above it there is no mathematics. Renderers read a Trace and nothing else.
+
+Values are floats, or text for kinds of number that JSON cannot carry (and for formulas). Absent things are None.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from backprop.mistakes import Mistake
+
+FORMAT, VERSION = "backprop-trace", 1
+
+Value = float | str | bool
+
+
+@dataclass(slots=True)
+class Node:
+    """A node with what is known at it. `adjoint` is d output / d node, `tangent` d node / d (chosen direction).
+
+    `value` is absent where there is none (a note says why) and in a branch not taken (`taken` is False).
+    """
+
+    id: str
+    op: str
+    args: tuple[str, ...] = ()
+    formula: str | None = None
+    span: tuple[int, int] | None = None
+    value: Value | None = None
+    tangent: Value | None = None
+    adjoint: Value | None = None
+    taken: bool = True
+
+
+@dataclass(slots=True)
+class Edge:
+    """From `source` into operand `key` of `target`. `partial` is d target / d source, `formula` its rule over ids.
+
+    `contribution` is what the edge brings: adjoint of the target times partial in reverse mode, tangent of the source
+    times partial in forward mode.
+    """
+
+    source: str
+    target: str
+    key: int
+    partial: Value | None = None
+    formula: str | None = None
+    contribution: Value | None = None
+
+
+@dataclass(slots=True)
+class Step:
+    """One line of working. `phase` is "forward", "reverse" or "tangent"; `edge` names the edge it is about, if one."""
+
+    phase: str
+    node: str
+    text: str
+    edge: tuple[str, str, int] | None = None
+
+
+@dataclass(slots=True)
+class Witness:
+    """What one independent way says of one number. `verdict` is "agrees", "not checked", "inaccurate" or "DISAGREES".
+
+    `of` is the name of an input, or "all" for every edge at once; `by` the way; `digits` how many digits agree;
+    `reason` why not, or which operation is to blame.
+    """
+
+    of: str
+    by: str
+    verdict: str
+    value: Value | None = None
+    digits: float | None = None
+    reason: str | None = None
+
+
+@dataclass(slots=True)
+class Note:
+    """Something a reader should know; `code` is its sort, `node` where."""
+
+    code: str
+    text: str
+    node: str | None = None
+
+
+@dataclass(slots=True)
+class Trace:
+    """A program at a point: values, tangents or adjoints, partials, steps, witnesses and notes."""
+
+    program: str
+    canonical: str
+    kind: str
+    mode: str
+    inputs: dict[str, Value]
+    params: list[str]
+    output: str
+    value: Value | None
+    wrt: list[str]
+    gradient: dict[str, Value]
+    formulas: dict[str, str]
+    nodes: list[Node] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    witnesses: list[Witness] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+
+    @property
+    def exit_code(self) -> int:
+        """0 fine, 1 a witness disagrees, 3 an answer is undefined at this point."""
+        if any(note.code == "undefined" for note in self.notes):
+            return 3
+        return 1 if any(witness.verdict == "DISAGREES" for witness in self.witnesses) else 0
+
+    def node(self, node_id: str) -> Node:
+        """The node of that id; KeyError when there is none."""
+        for node in self.nodes:
+            if node.id == node_id:
+                return node
+        raise KeyError(node_id)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record of the trace as `backprop schema` describes it: NetworkX node-link shape, absent things absent."""
+        record = self._head()
+        for key, items in self._lists().items():
+            record[key] = [_record(item) for item in items]
+        return record
+
+    def to_json(self) -> str:
+        """The record as JSON text, one node, edge and step a line: the same input gives the same bytes."""
+        return "".join(self.json_lines())
+
+    def json_lines(self) -> Iterator[str]:
+        """The pieces of `to_json`, so that a large trace is never held as one text."""
+        opening = "{"
+        for key, value in self._head().items():
+            yield f"{opening}\n {_text(key)}: {_text(value)}"
+            opening = ","
+        for key, items in self._lists().items():
+            yield f",\n {_text(key)}: "
+            opening = "["
+            for item in items:
+                yield f"{opening}\n  {_line(item)}"
+                opening = ","
+            yield "\n ]" if items else "[]"
+        yield "\n}\n"
+
+    def _head(self) -> dict[str, Any]:
+        """The record without its lists of nodes, edges, steps, witnesses and notes."""
+        record: dict[str, Any] = {"format": FORMAT, "version": VERSION, "program": self.program}
+        record |= {"canonical": self.canonical, "kind": self.kind, "mode": self.mode}
+        record["inputs"] = {name: _plain(value) for name, value in self.inputs.items()}
+        if self.params:
+            record["params"] = self.params
+        record["output"] = self.output
+        if self.value is not None:
+            record["value"] = _plain(self.value)
+        record["wrt"] = self.wrt
+        record["gradient"] = {name: _plain(value) for name, value in self.gradient.items()}
+        if self.formulas:
+            record["formulas"] = self.formulas
+        record |= {"directed": True, "multigraph": True, "graph": {}}
+        return record
+
+    def _lists(self) -> dict[str, list[Any]]:
+        names = ("nodes", "edges", "steps", "witnesses", "notes")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Trace:
+        """A trace read back. Raises `NotATrace` for a record of another shape or version."""
+        if not isinstance(record, dict) or record.get("format") != FORMAT:
+            raise NotATrace("this JSON is no trace")
+        if record.get("version") != VERSION:
+            raise NotATrace(f"this trace has version {record.get('version')}, and I read version {VERSION}")
+        try:
+            found = cls(
+                program=record["program"],
+                canonical=record["canonical"],
+                kind=record["kind"],
+                mode=record["mode"],
+                inputs={name: _number(value) for name, value in record["inputs"].items()},
+                params=record.get("params", []),
+                output=record["output"],
+                value=_number(record.get("value")),
+                wrt=record["wrt"],
+                gradient={name: _number(value) for name, value in record["gradient"].items()},
+                formulas=record.get("formulas", {}),
+                nodes=[Node(**_restored(item)) for item in record["nodes"]],
+                edges=[Edge(**_restored(item)) for item in record["edges"]],
+                steps=[Step(**_restored(item)) for item in record["steps"]],
+                witnesses=[Witness(**_restored(item)) for item in record["witnesses"]],
+                notes=[Note(**_restored(item)) for item in record["notes"]],
+            )
+        except (KeyError, TypeError, AttributeError, OverflowError) as error:
+            raise NotATrace(f"a part of this trace is missing or misshapen: {error}") from None
+        found._refuse_what_does_not_fit()
+        return found
+
+    def _refuse_what_does_not_fit(self) -> None:
+        """Raise `NotATrace` when a field holds another sort of thing than it should, or an edge joins no nodes."""
+        items: list[Any] = [self, *self.nodes, *self.edges, *self.steps, *self.witnesses, *self.notes]
+        for item in items:
+            for one in fields(item):
+                value = getattr(item, one.name)
+                if not _fits(value, str(one.type)):
+                    raise NotATrace(f"{one.name} of a {type(item).__name__.lower()} cannot be {value!r:.80}")
+        ids = {node.id for node in self.nodes}
+        if len(ids) < len(self.nodes):
+            raise NotATrace("two nodes of this trace have the same id")
+        for edge in self.edges:
+            if edge.source not in ids or edge.target not in ids:
+                raise NotATrace(f"an edge leads from {edge.source} to {edge.target}, and one of them is no node")
+
+    @classmethod
+    def from_json(cls, text: str) -> Trace:
+        """A trace read back from JSON text. Raises `NotATrace`."""
+        try:
+            record = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise NotATrace(f"this is no JSON: {error}") from None
+        return cls.from_dict(record)
+
+
+class NotATrace(Mistake):
+    """JSON on stdin that is not a trace."""
+
+    code = "not-a-trace"
+    title = "not a trace"
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause, "A trace is what this prints: backprop trace EXPRESSION --format json")
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON holds it: NaN and infinities are text."""
+    if isinstance(value, float):
+        if value != value:
+            return "NaN"
+        if value in (float("inf"), float("-inf")):
+            return "Infinity" if value > 0 else "-Infinity"
+        return value + 0.0  # -0 is written 0
+    return value
+
+
+def _record(item: Any) -> dict[str, Any]:
+    return {
+        name: list(value) if isinstance(value, tuple) else _plain(value)
+        for name in item.__slots__
+        if _is_told(name, value := getattr(item, name))
+    }
+
+
+def _is_told(name: str, value: Any) -> bool:
+    """Whether a field stands in the record: what is absent, empty or as usual does not."""
+    return value is not None and value != () and (name != "taken" or not value)
+
+
+def _line(item: Any) -> str:
+    """`_record` as JSON text, put together here: a trace may have millions of these."""
+    parts: list[str] = []
+    for name in item.__slots__:
+        value = getattr(item, name)
+        if value is None:
+            continue
+        sort = type(value)
+        if sort is str:
+            parts.append(f'"{name}": {_quoted(value)}')
+        elif sort is float:
+            parts.append(f'"{name}": {value + 0.0!r}' if value - value == 0 else f'"{name}": "{_plain(value)}"')
+        elif _is_told(name, value):
+            parts.append(f'"{name}": {_text(list(value) if sort is tuple else value)}')
+    return f"{{{', '.join(parts)}}}"
+
+
+# The fields that hold a value, in which JSON has text for what it has no number for.
+_NUMBERS = {"value", "tangent", "adjoint", "partial", "contribution", "digits"}
+_BEYOND = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def _restored(item: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a record as they were before it was JSON."""
+    return {
+        key: tuple(value) if isinstance(value, list) else _number(value) if key in _NUMBERS else value
+        for key, value in item.items()
+    }
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    return _BEYOND.get(value, value) if isinstance(value, str) else value
+
+
+def _fits(value: Any, kind: str) -> bool:
+    """Whether a value is of a kind of field, told as this file tells it.
+
+    >>> _fits(2.0, "Value | None"), _fits(["a"], "list[str]"), _fits((1, "a"), "tuple[int, int] | None")
+    (True, True, False)
+    """
+    return any(_fits_one(value, one) for one in kind.split(" | "))
+
+
+def _fits_one(value: Any, kind: str) -> bool:
+    if kind in _PLAIN_KINDS:
+        return isinstance(value, _PLAIN_KINDS[kind]) and (kind != "int" or not isinstance(value, bool))
+    container, _, inner = kind.removesuffix("]").partition("[")
+    parts = inner.split(", ")
+    if container == "dict":
+        return isinstance(value, dict) and all(isinstance(key, str) and _fits(value[key], parts[1]) for key in value)
+    if container == "tuple" and parts[-1] != "...":
+        return isinstance(value, tuple) and len(value) == len(parts) and all(map(_fits, value, parts))
+    sequence = isinstance(value, tuple if container == "tuple" else list)
+    return sequence and (parts[0] not in _PLAIN_KINDS or all(_fits(one, parts[0]) for one in value))
+
+
+_PLAIN_KINDS: dict[str, Any] = {
+    "str": str,
+    "int": int,
+    "bool": bool,
+    "float": float,
+    "None": type(None),
+    "Value": (float, str, bool),
+}
+
+
+_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_quoted = json.encoder.encode_basestring

@@ -1,0 +1,114 @@
+"""Values: what stands at every node, inputs first.
+
+One walk in order, never a recursion. A branch that is not taken is not evaluated: its nodes have the value None. Where
+there is no value stands a `Hole`, which swallows what it meets; only a hole that reaches an answer spoils the answer,
+so an undefined node that nobody uses harms nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from backprop import ops
+from backprop.graph import Graph
+from backprop.kinds import Hole, Kind
+
+
+def values(graph: Graph, kind: Kind, inputs: Mapping[int, Any]) -> list[Any]:
+    """The value of every node, given the values of the input nodes.
+
+    None marks a node in a branch not taken, a `Hole` a node without a value. An overflow is an infinity.
+
+    >>> from backprop.grammar import parse
+    >>> from backprop.graph import build
+    >>> from backprop.kinds.real import REAL
+    >>> values(build(parse("(a + b) * (b + 1)")), REAL, {0: 2.0, 1: 1.0})
+    [2.0, 1.0, 3.0, 1.0, 2.0, 6.0]
+    """
+    found: list[Any] = [None] * len(graph)
+    codes = graph.codes
+    for node, text in graph.literals.items():
+        try:
+            found[node] = kind.number(text)
+        except OverflowError:
+            found[node] = Hole(node, "overflow")
+    for node, value in inputs.items():
+        found[node] = value
+    where = ops.by_name("where").code
+    if where in codes:
+        _walk_lazily(graph, kind, found, where)
+        return found
+    rows, offsets, args = ops.rows(), graph.offsets, graph.args
+    for node, code in enumerate(codes):
+        if code >= 0:
+            operands = [found[arg] for arg in args[offsets[node] : offsets[node + 1]]]
+            found[node] = value_at(node, rows[code], kind, operands)
+    return found
+
+
+def value_at(node: int, row: ops.Row, kind: Kind, operands: list[Any]) -> Any:
+    """The value of one operation, or the hole that stands in its place."""
+    try:
+        value = kind.apply(row, operands)
+        if kind.trouble(value, operands) == "indeterminate":
+            return Hole(node, "indeterminate")
+        return value
+    except (ValueError, ZeroDivisionError):
+        return Hole(node, "domain")
+    except OverflowError:
+        return Hole(node, "overflow")
+    except (TypeError, AttributeError):
+        # an operand was a hole: asked for only now, so that ordinary numbers never pay for the question
+        for operand in operands:
+            if isinstance(operand, Hole):
+                return operand
+        raise
+
+
+def _walk_lazily(graph: Graph, kind: Kind, found: list[Any], where: int) -> None:
+    """Evaluate on demand, so that only the branch of a `where` that is taken is worked out.
+
+    Whatever is not reached through a branch is demanded in order; a `where` demands its condition, then one branch.
+    """
+    codes, rows = graph.codes, ops.rows()
+    demanded = _demanded(graph, where)
+    for root in range(len(codes)):
+        if not demanded[root]:
+            continue
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            if found[node] is not None or codes[node] < 0:
+                stack.pop()
+                continue
+            operands = graph.operands(node)
+            if codes[node] == where:
+                condition = found[operands[0]]
+                chosen = None if condition is None or isinstance(condition, Hole) else kind.choose(condition)
+                wanted = operands[0] if chosen is None else operands[1] if chosen else operands[2]
+                if found[wanted] is None and codes[wanted] >= 0:
+                    stack.append(wanted)
+                    continue
+                if chosen is not None or isinstance(condition, Hole):
+                    found[node] = found[wanted]
+                    continue
+            missing = [arg for arg in operands if found[arg] is None and codes[arg] >= 0]
+            if missing:
+                stack.extend(missing)
+            else:
+                found[node] = value_at(node, rows[codes[node]], kind, [found[arg] for arg in operands])
+
+
+def _demanded(graph: Graph, where: int) -> bytearray:
+    """Which nodes are needed whatever the conditions say: 0 for those that only a branch leads to."""
+    used, demanded = bytearray(len(graph)), bytearray(len(graph))
+    for node in range(len(graph) - 1, -1, -1):
+        operands = graph.operands(node)
+        for operand in operands:
+            used[operand] = 1
+        if demanded[node] or not used[node]:
+            demanded[node] = 1
+            for operand in operands[:1] if graph.codes[node] == where else operands:
+                demanded[operand] = 1
+    return demanded

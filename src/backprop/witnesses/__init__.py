@@ -1,0 +1,65 @@
+"""Witnesses: independent ways to the same derivatives, and what each says of the numbers found.
+
+None shares code with the rules it checks, and each is bounded in time and memory whatever the program:
+
+1. SymPy differentiates each operation by itself (`sympy_rules`);
+2. SymPy differentiates the closed form of the whole (`sympy_whole`), both in a process of their own (`child`);
+3. the value alone, at 60 digits and more, beside the point and at it (`differences`);
+4. forward mode, reverse mode and the sum over paths are three orders of one sum (`modes`).
+
+A number with fewer digits than a double holds is not yet a wrong rule: the rules themselves are worked out at 60 digits
+as well (`fine`), and only where those are wrong too does a witness disagree.
+"""
+
+from __future__ import annotations
+
+from backprop.point import Point
+from backprop.trace import Note, Witness
+from backprop.witnesses import child, differences, modes, sympy_rules, sympy_whole
+from backprop.witnesses.fine import Fine, lost_digits
+
+
+class Running:
+    """Witnesses at work: SymPy is starting in its own process while the caller goes on."""
+
+    def __init__(self, point: Point) -> None:
+        self.point = point
+        self.questions = sympy_rules.questions(point)
+        self.whole = sympy_whole.question(point)
+        self.process = None
+        if self.questions.groups or isinstance(self.whole, dict):
+            self.process = child.Child(self.questions.groups, self.whole if isinstance(self.whole, dict) else None)
+
+    def finish(self) -> tuple[list[Witness], list[Note]]:
+        """What all witnesses say, input by input, and notes on digits that were lost on the way."""
+        point = self.point
+        fine = Fine(point)
+        by_difference = differences.testify(point, fine)
+        by_modes = modes.testify(point, fine.weights)
+        answers = child.Answers() if self.process is None else self.process.answers()
+        by_rule = sympy_rules.testify(point, self.questions, answers, fine)
+        by_whole = sympy_whole.testify(point, self.whole, answers, fine)
+        blame = sympy_rules.blame(by_rule)
+        for witness in [*by_difference, *by_whole]:
+            if witness.verdict == "DISAGREES":
+                witness.reason = "; ".join(part for part in (witness.reason, blame) if part)
+        order = {point.name_of(node): place for place, node in enumerate(point.wrt)}
+        each = [*by_whole, *by_difference, *by_modes]
+        each.sort(key=lambda witness: order.get(witness.of, len(order)))
+        return [*each, *by_rule], lost_digits(point, fine, each)
+
+
+def start(point: Point) -> Running:
+    """Set the witnesses to work on a point; `finish` gathers what they say."""
+    return Running(point)
+
+
+def verify(point: Point) -> tuple[list[Witness], list[Note]]:
+    """What all witnesses say of a point, and notes on digits that were lost on the way.
+
+    >>> from backprop.point import at
+    >>> witnesses, notes = verify(at("(x*y + z)*x", {"x": 3, "y": -1, "z": 2}))
+    >>> {witness.verdict for witness in witnesses}, notes
+    ({'agrees'}, [])
+    """
+    return start(point).finish()

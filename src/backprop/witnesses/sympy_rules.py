@@ -1,0 +1,214 @@
+"""Witness 1: SymPy differentiates every operation by itself; each partial is compared with that, edge by edge.
+
+The derivative of one operation is worked out once for each operand position, from the row's `sympy` form, and put to
+40 digits at the operands of every node: linear in the nodes, and it tests every rule at the place where it was used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from backprop.figures import figure
+from backprop.graph import CONST, INPUT
+from backprop.kinds import Hole
+from backprop.kinds.real import REAL
+from backprop.point import Point
+from backprop.rules import is_kink, partial
+from backprop.trace import Witness
+from backprop.witnesses.child import Answers
+from backprop.witnesses.fine import (
+    EPSILON,
+    FULL,
+    HALF,
+    LEVELS,
+    SMALLEST,
+    Fine,
+    digits_right,
+    exactly,
+    is_number,
+    to_double,
+)
+
+BY = "sympy rules"
+
+# Edges put to SymPy at most; a larger graph is sampled, every operation and operand position among the sample.
+MOST_EDGES = 3_000
+
+
+@dataclass(slots=True)
+class Questions:
+    """What SymPy is asked: `groups` for the child, and beside each group the edges (target, position, index) it is for.
+
+    `skipped` counts edges without a derivative by reason; `total` is how many edges could have been asked about.
+    """
+
+    groups: list[dict[str, Any]] = field(default_factory=list)
+    edges: list[list[tuple[int, int, int]]] = field(default_factory=list)
+    skipped: dict[str, int] = field(default_factory=dict)
+    total: int = 0
+    asked: int = 0
+
+
+def questions(point: Point) -> Questions:
+    """The partials of a point as questions, one group for each operation and operand position."""
+    found = Questions()
+    if point.kind is not REAL:
+        return found
+    sorts: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}
+    graph, slopes = point.graph, point.partials.values
+    codes, offsets = graph.codes, graph.offsets
+    for node, code in enumerate(codes):
+        if code in (INPUT, CONST) or not point.moving[node]:
+            continue
+        first, end = offsets[node], offsets[node + 1]
+        for index in range(first, end):
+            if isinstance(slopes[index], float):
+                sorts.setdefault((code, end - first, index - first), []).append((node, index - first, index))
+    found.total = sum(map(len, sorts.values()))
+    for (_code, _, position), edges in sorts.items():
+        fair = max(8, MOST_EDGES * len(edges) // max(1, found.total)) if found.total > MOST_EDGES else len(edges)
+        points: list[list[Any]] = []
+        asked: list[tuple[int, int, int]] = []
+        for edge in spread(edges, fair):
+            row = graph.row(edge[0])
+            assert row is not None
+            known = [point.values[operand] for operand in graph.operands(edge[0])]
+            out = point.values[edge[0]]
+            reason = ""
+            if not all(value is None or isinstance(value, bool) or is_number(value) for value in known):
+                reason = "an operand is infinite or undefined"
+            elif is_kink(row, point.kind, known, out):
+                reason = "there is a kink"
+            if reason:
+                found.skipped[reason] = found.skipped.get(reason, 0) + 1
+                continue
+            points.append([value.hex() if isinstance(value, float) else value for value in known])
+            asked.append(edge)
+        if asked:
+            found.groups.append({"op": graph.op(asked[0][0]), "position": position, "points": points})
+            found.edges.append(asked)
+            found.asked += len(asked)
+    return found
+
+
+def spread(edges: list[tuple[int, int, int]], most: int) -> list[tuple[int, int, int]]:
+    """At most so many of the edges, evenly spread, the first and the last among them."""
+    if len(edges) <= most:
+        return edges
+    return [edges[place * (len(edges) - 1) // (most - 1)] for place in range(most)]
+
+
+@dataclass(slots=True)
+class _Finding:
+    """What came out so far: the fewest digits and where, the first wrong edge of each operation, what was not said."""
+
+    digits: float = FULL
+    worst: str = ""
+    checked: int = 0
+    silent: int = 0
+    untold: int = 0
+    wrong: dict[str, Witness] = field(default_factory=dict)
+    poor: dict[str, Witness] = field(default_factory=dict)
+
+
+def testify(point: Point, asked: Questions, answers: Answers, fine: Fine) -> list[Witness]:
+    """One row for all edges when they agree; one for each operation whose rule does not, naming it."""
+    if point.kind is not REAL:
+        return [Witness("all", BY, "not checked", reason=f"SymPy checks doubles, and this is kind {point.kind.name}")]
+    found = _Finding()
+    for place, edges in enumerate(asked.edges):
+        slopes = answers.slopes.get(place)
+        if slopes is None:
+            found.silent += len(edges)
+            continue
+        for edge, truth in zip(edges, slopes, strict=True):
+            if truth is None:
+                found.silent += 1
+            else:
+                _compare(point, edge, truth, found, fine)
+    return _rows(found, asked, answers)
+
+
+def _compare(point: Point, edge: tuple[int, int, int], text: str, found: _Finding, fine: Fine) -> None:
+    from mpmath import mp, mpf
+
+    node, position, index = edge
+    with mp.workdps(45):
+        truth = mpf(text)
+        ours = point.partials.values[index]
+        found.checked += 1
+        digits = digits_right(ours, truth)
+        # within a few dozen units in the last place nothing more needs asking
+        near = digits == FULL or abs(ours - truth) <= 64 * EPSILON * abs(truth) + 64 * SMALLEST
+        right = near or rule_gives(point, node, position, truth)
+        op, name = point.graph.op(node), point.graph.ids[node]
+        where = f"{op} at node {name}, operand {position + 1}"
+        nearest = figure(to_double(truth), 17)
+        if right is None:
+            found.untold += 1
+        elif not right and op not in found.wrong:
+            reason = f"{where}: {figure(ours, 17)} should be {nearest}"
+            found.wrong[op] = Witness("all", BY, "DISAGREES", digits=digits, reason=reason)
+        elif right and digits < HALF and op not in found.poor:
+            reason = f"{where}: the rule is right, but its double {figure(ours, 17)} should be {nearest}"
+            found.poor[op] = Witness("all", BY, "inaccurate", digits=digits, reason=reason)
+        elif digits < found.digits:
+            found.digits, found.worst = digits, where
+
+
+def rule_gives(point: Point, node: int, position: int, truth: Any) -> bool | None:
+    """Whether the rule itself, worked out with many digits at the very same operands, gives the truth.
+
+    None when the rule has no value with many digits.
+    """
+    from backprop.kinds.digits import Digits
+    from backprop.values import value_at
+
+    row = point.graph.row(node)
+    assert row is not None
+    sources = point.graph.operands(node)
+    rule = partial(row, position, tuple(bool(point.moving[source]) for source in sources))
+    told = None
+    for digits in LEVELS:
+        kind = Digits(digits)
+        operands = [exactly(kind, point.values[source]) for source in sources]
+        slope = rule.evaluate(kind, operands, value_at(node, row, kind, operands))
+        if not isinstance(slope, Hole):
+            told = bool(abs(slope - truth) <= abs(truth) * 1e-25)
+            if told:
+                break
+    return told
+
+
+def _rows(found: _Finding, asked: Questions, answers: Answers) -> list[Witness]:
+    rows = [*found.wrong.values(), *found.poor.values()]
+    left = [f"{_edges(count)}: {reason}" for reason, count in asked.skipped.items()]
+    if found.silent:
+        left.append(f"{_edges(found.silent)}: {answers.trouble or 'SymPy has no number there'}")
+    if found.untold:
+        left.append(f"{_edges(found.untold)}: too few digits, and not to be had with more")
+    skipped = "; ".join(left)
+    if found.checked == found.untold:
+        if asked.total:
+            rows.append(Witness("all", BY, "not checked", reason=skipped))
+        return rows
+    if rows:
+        return rows
+    said = []
+    if asked.total > asked.asked + sum(asked.skipped.values()):
+        said.append(f"{found.checked} of {asked.total} edges tried")
+    if found.digits < 14:
+        said.append(f"fewest digits: {found.worst}")
+    if skipped:
+        said.append(f"not checked: {skipped}")
+    return [Witness("all", BY, "agrees", digits=found.digits, reason="; ".join(said) or None)]
+
+
+def _edges(count: int) -> str:
+    return "1 edge" if count == 1 else f"{count} edges"
+
+
+def blame(witnesses: list[Witness]) -> str:
+    """Which operations are to blame, when SymPy found rules that are wrong."""
+    return "; ".join(w.reason for w in witnesses if w.verdict == "DISAGREES" and w.reason)

@@ -1,0 +1,115 @@
+"""Witness 2: SymPy differentiates the closed form of the whole, put to 40 digits at the point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backprop import ops
+from backprop.graph import CONST, INPUT
+from backprop.kinds.real import REAL
+from backprop.point import Point
+from backprop.rules import is_kink
+from backprop.trace import Witness
+from backprop.witnesses.child import Answers
+from backprop.witnesses.fine import Fine, is_number, judge
+
+BY = "sympy"
+
+# Nodes of the closed form when every shared node is written out again where it is used.
+LARGEST_TREE = 1_000
+
+# Inputs for each of which SymPy differentiates the whole.
+MOST_INPUTS = 50
+
+
+def question(point: Point) -> dict[str, Any] | str:
+    """The graph as the child takes it, or why the whole is not put to SymPy."""
+    graph, known = point.graph, point.values
+    if point.kind is not REAL:
+        return f"SymPy checks doubles, and this is kind {point.kind.name}"
+    if not point.wrt:
+        return "there is nothing to differentiate by"
+    if not is_number(point.value()):
+        return "there is no finite value here"
+    if len(point.wrt) > MOST_INPUTS:
+        return f"{len(point.wrt)} inputs are too many to differentiate the closed form by"
+    needed, size = _needed(point)
+    if size > LARGEST_TREE:
+        return f"the closed form has more than {LARGEST_TREE} nodes"
+    kink = _first_kink(point, needed)
+    if kink is not None:
+        return f"there is a kink at {graph.ids[kink]}"
+    places = {node: place for place, node in enumerate(needed)}
+    nodes: list[list[Any]] = []
+    where = ops.by_name("where").code
+    for node in needed:
+        if graph.codes[node] in (INPUT, CONST):
+            if not is_number(known[node]):
+                return f"{graph.ids[node]} is not finite"
+            nodes.append([None, float(known[node]).hex()])
+            continue
+        operands = list(graph.operands(node))
+        name = graph.op(node)
+        if graph.codes[node] == where:
+            # the branch taken is the function here; the other one may have no value at all
+            operands, name = [operands[1] if known[operands[0]] else operands[2]], ""
+        hexes = [known[operand].hex() if isinstance(known[operand], float) else None for operand in operands]
+        nodes.append([name, [places[operand] for operand in operands], hexes])
+    wrt = [node for node in point.wrt if node in places]
+    values = {str(places[node]): float(known[node]).hex() for node in wrt if is_number(known[node])}
+    return {"nodes": nodes, "output": places[graph.output], "wrt": [places[node] for node in wrt], "values": values}
+
+
+def _needed(point: Point) -> tuple[list[int], int]:
+    """The nodes that the output needs here, in order, and the size of the closed form (no larger than it must be)."""
+    graph, known = point.graph, point.values
+    where = ops.by_name("where").code
+    wanted = bytearray(len(graph))
+    wanted[graph.output] = 1
+    for node in range(len(graph) - 1, -1, -1):
+        if not wanted[node]:
+            continue
+        operands = graph.operands(node)
+        if graph.codes[node] == where:
+            operands = [operands[1] if known[operands[0]] else operands[2]]
+        for operand in operands:
+            wanted[operand] = 1
+    needed = [node for node in range(len(graph)) if wanted[node]]
+    size: dict[int, int] = {}
+    for node in needed:
+        size[node] = min(LARGEST_TREE + 1, 1 + sum(size.get(operand, 0) for operand in graph.operands(node)))
+    return needed, size[graph.output]
+
+
+def _first_kink(point: Point, needed: list[int]) -> int | None:
+    graph, known = point.graph, point.values
+    for node in needed:
+        row = graph.row(node)
+        if row is not None and point.moving[node]:
+            operands = [known[operand] for operand in graph.operands(node)]
+            if all(map(is_number, operands)) and is_kink(row, point.kind, operands, known[node]):
+                return node
+    return None
+
+
+def testify(point: Point, asked: dict[str, Any] | str, answers: Answers, fine: Fine) -> list[Witness]:
+    """One row for each input, or one for all when the whole is not put to SymPy."""
+    if isinstance(asked, str):
+        of = point.name_of(point.wrt[0]) if len(point.wrt) == 1 else "all"
+        return [Witness(of, BY, "not checked", reason=asked)] if point.wrt else []
+    from mpmath import mp, mpf
+
+    needed, _ = _needed(point)
+    places = {node: place for place, node in enumerate(needed)}
+    said: list[Witness] = []
+    for node in point.wrt:
+        name = point.name_of(node)
+        truth = answers.whole.get(places[node]) if node in places else "0"
+        if truth is None:
+            error = answers.errors.get(places[node], "")
+            reason = "SymPy has no number there" if places[node] in answers.whole else answers.trouble
+            said.append(Witness(name, BY, "not checked", reason=f"{reason} ({error})" if error else reason))
+            continue
+        with mp.workdps(45):
+            said.append(judge(point, fine, node, BY, mpf(truth), 30))
+    return said

@@ -1,0 +1,318 @@
+"""Working: the lines a person writes on paper, formula, numbers put in, value; for the steps of a trace and its tables.
+
+    z = u + b = 6 + (-4) = 2
+    ∂f/∂w = ∂f/∂u · ∂u/∂w = 1 · x = 1 · 2 = 2
+
+A part that would only repeat its neighbour is left out. Text values are formulas (kind "symbol") and are put in
+brackets where they need them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from backprop.figures import DEFAULT_FIGURES, figure
+from backprop.trace import Edge, Node, Value
+
+NO_VALUE = "no value here"
+NOT_TAKEN = "branch not taken"
+
+# An id inside a formula: a name, or a name bound again (c~2); neither the e of 1e-3 nor the name of a call.
+_ID = re.compile(r"(?<![\w.])[^\W\d⁰¹²³⁴-⁹]\w*(?:~\d+)?(?![\w(])")
+_NUMBER = re.compile(r"-?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|inf|NaN)")
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """One line in its parts: what is worked out, then for each term the chain rule, the rules and the numbers put in.
+
+    Terms are many where edges meet and are added. `value` is "" where there is none.
+    """
+
+    left: str
+    chain: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    value: str = ""
+    remark: str = ""
+
+    @property
+    def line(self) -> str:
+        """The parts as one line, without those that repeat the one before."""
+        parts = [self.left]
+        for terms in (self.chain, self.rules, self.numbers):
+            text = " + ".join(terms)
+            if text and text != parts[-1]:
+                parts.append(text)
+        if self.value and (self.value != parts[-1] or len(parts) == 1):
+            parts.append(self.value)
+        said = self.remark or ("" if self.value else NO_VALUE)
+        return " = ".join(parts) + (f"   ({said})" if said else "")
+
+
+# -- values: inputs first -------------------------------------------------------------------------------------------
+
+
+def forward_line(node: Node, numbers: Callable[[str], str | None], figures: int = DEFAULT_FIGURES) -> str:
+    """How the value of a node is worked out. `numbers` gives the number at an id as text, None where there is none.
+
+    >>> forward_line(Node("z", "add", ("u", "b"), "u + b", value=2.0), {"u": "6", "b": "-4"}.get)
+    'z = u + b = 6 + (-4) = 2'
+    """
+    return forward_working(node, numbers, figures).line
+
+
+def forward_working(node: Node, numbers: Callable[[str], str | None], figures: int = DEFAULT_FIGURES) -> Working:
+    """`forward_line` in its parts: the formula stands under `rules`."""
+    value = figure(node.value, figures)
+    remark = "" if node.taken else NOT_TAKEN
+    if not node.formula:
+        return Working(node.id, value=value, remark=remark)
+    put_in = (put_numbers_in(node.formula, numbers),) if node.taken else ()
+    return Working(node.id, rules=(node.formula,), numbers=put_in, value=value, remark=remark)
+
+
+def put_numbers_in(formula: str, numbers: Callable[[str], str | None]) -> str:
+    """A formula with the numbers in place of the ids, in brackets where they need them; the rest stays as it is.
+
+    >>> put_numbers_in("e*y^2 + 1e-3", {"e": "-1", "y": "-3"}.get), put_numbers_in("max(max, 0)", {"max": "-4"}.get)
+    ('-1*(-3)^2 + 1e-3', 'max(-4, 0)')
+    >>> put_numbers_in("x*y", {"x": "a + b", "y": "c"}.get)
+    '(a + b)*c'
+    """
+
+    def number(found: re.Match[str]) -> str:
+        text = numbers(found[0])
+        if text is None:
+            return found[0]
+        before, after = formula[: found.start()].rstrip(), formula[found.end() :].lstrip()
+        alone = (not before or before[-1] in "(,") and (not after or after[0] in "),")
+        if alone or _is_atom(text):
+            return text
+        if (not before or before[-1] in "+-") and (not after or after[0] in "+-") and _is_term(text):
+            return text
+        if not before and not after.startswith(("^", "!")) and _NUMBER.fullmatch(text):
+            return text  # a minus at the very start needs no brackets
+        return f"({text})"
+
+    return _ID.sub(number, formula)
+
+
+# -- adjoints: output first -----------------------------------------------------------------------------------------
+
+
+def reverse_line(
+    node: Node,
+    edges: Sequence[Edge],
+    adjoint_of: Callable[[str], Value | None],
+    output: str,
+    figures: int = DEFAULT_FIGURES,
+) -> str:
+    """How the adjoint of a node is gathered over `edges`, the edges that leave it; `adjoint_of` is asked for targets.
+
+    >>> edges = [Edge("b", "c", 1, 1.0, "1", 2.0), Edge("b", "d", 0, 1.0, "1", 3.0)]
+    >>> reverse_line(Node("b", "input", adjoint=5.0), edges, {"c": 2.0, "d": 3.0}.get, "e")
+    '∂e/∂b = ∂e/∂c · ∂c/∂b + ∂e/∂d · ∂d/∂b = 2 · 1 + 3 · 1 = 5   (two edges meet here: add)'
+    """
+    return reverse_working(node, edges, adjoint_of, output, figures).line
+
+
+def reverse_working(
+    node: Node,
+    edges: Sequence[Edge],
+    adjoint_of: Callable[[str], Value | None],
+    output: str,
+    figures: int = DEFAULT_FIGURES,
+) -> Working:
+    """`reverse_line` in its parts, one term for each edge."""
+    left, value = slope(output, node.id), figure(node.adjoint, figures)
+    if not node.taken:
+        return Working(left, value=value or "0", remark=NOT_TAKEN)
+    found = [(adjoint_of(edge.target), edge) for edge in edges if _carries(edge)]
+    terms = [term for term in found if term[0] is not None and term[1].partial is not None]
+    if node.adjoint is None and found:
+        terms = found  # the one without a value must be seen
+    edges = [edge for _, edge in terms]
+    if not edges:
+        return Working(left, value=value, remark="" if node.id == output else f"{output} does not depend on {node.id}")
+    doubled = parallel(edges)
+    return Working(
+        left,
+        chain=tuple(f"{slope(output, e.target)} · {edge_name(e, _key(e) in doubled)}" for e in edges),
+        rules=tuple(_product(figure(g, figures), _rule(e, figures), i == 0) for i, (g, e) in enumerate(terms)),
+        numbers=tuple(
+            _product(figure(g, figures), figure(e.partial, figures), i == 0) for i, (g, e) in enumerate(terms)
+        ),
+        value=value,
+        remark=_meeting(node.id, edges),
+    )
+
+
+def edge_line(
+    edge: Edge, adjoint: Value | None, output: str, figures: int = DEFAULT_FIGURES, parallel: bool = False
+) -> str:
+    """What one edge brings to its source: the adjoint of its target times its partial.
+
+    `parallel` names the operand too, for when several edges join the same two nodes.
+
+    >>> edge_line(Edge("x", "v1", 0, -1.0, "y", -3.0), 3.0, "f")
+    '∂f/∂v1 · ∂v1/∂x = 3 · y = 3 · (-1) = -3'
+    """
+    brought = figure(adjoint, figures)
+    return Working(
+        f"{slope(output, edge.target)} · {edge_name(edge, parallel)}",
+        rules=(_product(brought, _rule(edge, figures), True),),
+        numbers=(_product(brought, figure(edge.partial, figures), True),),
+        value=figure(edge.contribution, figures),
+    ).line
+
+
+# -- tangents: inputs first -----------------------------------------------------------------------------------------
+
+
+def tangent_line(
+    node: Node,
+    edges_in: Sequence[Edge],
+    tangent_of: Callable[[str], Value | None],
+    direction: str,
+    figures: int = DEFAULT_FIGURES,
+) -> str:
+    """How a node moves with the input `direction`, over `edges_in`, the edges that end at it.
+
+    >>> edges = [Edge("c", "e", 0, 2.0, "d"), Edge("d", "e", 1, 3.0, "c")]
+    >>> tangent_line(Node("e", "mul", tangent=5.0), edges, {"c": 1.0, "d": 1.0}.get, "b")
+    '∂e/∂b = ∂e/∂c · ∂c/∂b + ∂e/∂d · ∂d/∂b = d · 1 + c · 1 = 2 · 1 + 3 · 1 = 5'
+    """
+    return tangent_working(node, edges_in, tangent_of, direction, figures).line
+
+
+def tangent_working(
+    node: Node,
+    edges_in: Sequence[Edge],
+    tangent_of: Callable[[str], Value | None],
+    direction: str,
+    figures: int = DEFAULT_FIGURES,
+) -> Working:
+    """`tangent_line` in its parts. Edges from nodes that do not move bring nothing and are left out."""
+    left, value = slope(node.id, direction), figure(node.tangent, figures)
+    if not node.taken:
+        return Working(left, value=value or "0", remark=NOT_TAKEN)
+    found = [(edge, tangent_of(edge.source)) for edge in edges_in if _carries(edge)]
+    terms = [term for term in found if term[0].partial is not None and term[1] not in (None, 0, "0")]
+    if node.tangent is None and found:
+        terms = found  # the one without a value must be seen
+    if not terms:
+        remark = "" if node.id == direction else f"{node.id} does not move with {direction}"
+        return Working(left, value=value or "0", remark=remark)
+    doubled = parallel([edge for edge, _ in terms])
+    return Working(
+        left,
+        chain=tuple(f"{edge_name(e, _key(e) in doubled)} · {slope(e.source, direction)}" for e, _ in terms),
+        rules=tuple(_product(_rule(e, figures), figure(t, figures), i == 0) for i, (e, t) in enumerate(terms)),
+        numbers=tuple(
+            _product(figure(e.partial, figures), figure(t, figures), i == 0) for i, (e, t) in enumerate(terms)
+        ),
+        value=value,
+    )
+
+
+# -- the pieces -----------------------------------------------------------------------------------------------------
+
+
+def slope(above: str, below: str) -> str:
+    """The derivative of one node with respect to another, as it is written."""
+    return f"∂{above}/∂{below}"
+
+
+def edge_name(edge: Edge, parallel: bool = False) -> str:
+    """The partial on an edge, as it is written; `x*x` has two, told apart by the number of the operand."""
+    return slope(edge.target, edge.source) + (f" #{edge.key + 1}" if parallel else "")
+
+
+def parallel(edges: Iterable[Edge]) -> set[tuple[str, str]]:
+    """The pairs of nodes that more than one edge joins."""
+    once: set[tuple[str, str]] = set()
+    twice: set[tuple[str, str]] = set()
+    for edge in edges:
+        (twice if _key(edge) in once else once).add(_key(edge))
+    return twice
+
+
+def _carries(edge: Edge) -> bool:
+    """Whether a derivative passes along an edge: those to constants and conditions carry none."""
+    return edge.partial is not None or edge.formula is not None
+
+
+def _key(edge: Edge) -> tuple[str, str]:
+    return edge.source, edge.target
+
+
+_COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+def _meeting(node: str, edges: Sequence[Edge]) -> str:
+    """Why there is a sum: edges meet at a node."""
+    count = len(edges)
+    if count < 2:
+        return ""
+    word = _COUNTS[count] if count < len(_COUNTS) else str(count)
+    if all(edge.target == edges[0].target for edge in edges):
+        places = ", ".join(str(edge.key + 1) for edge in edges[:-1])
+        return f"{node} is operand {places} and {edges[-1].key + 1} of {edges[0].target}: add"
+    return f"{word} edges meet here: add"
+
+
+def _rule(edge: Edge, figures: int) -> str:
+    return edge.formula if edge.formula else figure(edge.partial, figures)
+
+
+def _product(left: str, right: str, first: bool) -> str:
+    """Two factors, `left · right`; at the start of a line a minus needs no brackets. "" when a factor is missing."""
+    if not left or not right:
+        return ""
+    if not (first and _NUMBER.fullmatch(left)):
+        left = _factor(left)
+    return f"{left} · {_factor(right)}"
+
+
+def _factor(text: str) -> str:
+    """A text as a factor: sums, quotients and negative ones in brackets, products and powers as they are."""
+    if text.startswith("-"):
+        return f"({text})"
+    if _NUMBER.fullmatch(text):
+        return text
+    return f"({text})" if any(sign in "+-/%<>=" or sign.isalpha() for sign in _outside(text)) else text
+
+
+def _is_atom(text: str) -> bool:
+    """Whether a text holds together next to any sign: a positive number, a name, a call."""
+    return not text.startswith("-") and (bool(_NUMBER.fullmatch(text)) or not _outside(text))
+
+
+def _is_term(text: str) -> bool:
+    """Whether a text can stand in a sum without brackets: a product or a power."""
+    return not text.startswith("-") and all(sign in "*/^!" for sign in _outside(text))
+
+
+_WORDS = re.compile(r"\b(?:if|else|and|or|not)\b")
+_OPERAND = re.compile(r"\d+\.?\d*(?:[eE][+-]?\d+)?|[^\W\d]\w*(?:~\d+)?")
+
+
+def _outside(text: str) -> list[str]:
+    """The signs and words of a formula that stand outside all brackets.
+
+    >>> _outside("1 - tanh(x + 1)^2"), _outside("a if c else b")
+    (['-', '^'], ['if', 'else'])
+    """
+    depth, bare = 0, []
+    for letter in text:
+        depth -= letter == ")"
+        if depth == 0 and letter not in "()":
+            bare.append(letter)
+        depth += letter == "("
+    flat = "".join(bare)
+    words = _WORDS.findall(flat)
+    signs = _OPERAND.sub("", _WORDS.sub("", flat))
+    return [*(sign for sign in signs if not sign.isspace() and sign not in "[],"), *words]

@@ -1,0 +1,99 @@
+"""The normal form: how a program is printed, that it reads back the same, and where readers could disagree."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from backprop.grammar import parse
+from backprop.mistakes import Mistake
+from backprop.syntax import canonical, readings
+from test_grammar import _programs, patient
+
+PRINTED = [
+    ("(x*y+z)*x", "(x*y + z)*x", "((x*y) + z)*x"),
+    ("-x^2", "-x^2", "-(x^2)"),
+    ("(-x)^2", "(-x)^2", "(-x)^2"),
+    ("2^-x", "2^(-x)", "2^(-x)"),
+    ("a-(b-c)", "a - (b - c)", "a - (b - c)"),
+    ("(a-b)-c", "a - b - c", "(a - b) - c"),
+    ("a/(b*c)", "a/(b*c)", "a/(b*c)"),
+    ("((a)*(b))/c", "a*b/c", "(a*b)/c"),
+    ("(2^3)^2", "(2^3)^2", "(2^3)^2"),
+    ("2^(3^2)", "2^3^2", "2^(3^2)"),
+    ("½x", "1/2*x", "(1/2)*x"),
+    ("x½".replace("½", "^½"), "x^(1/2)", "x^(1/2)"),
+    ("a/½", "a/(1/2)", "a/(1/2)"),
+    ("x⁻¹", "x^(-1)", "x^(-1)"),
+    ("|x-1|", "abs(x - 1)", "abs(x - 1)"),
+    ("√(x+1)", "sqrt(x + 1)", "sqrt(x + 1)"),
+    ("abs = 2; |x|", "abs = 2; |x|", "abs = 2; |x|"),
+    ("sqrt = 2; √x", "sqrt = 2; √(x)", "sqrt = 2; √(x)"),
+    ("(a if b else c)+1", "(a if b else c) + 1", "(a if b else c) + 1"),
+    ("a if b else (c if d else g)", "a if b else c if d else g", "a if b else (c if d else g)"),
+    ("(a if b else c) if d else g", "(a if b else c) if d else g", "(a if b else c) if d else g"),
+    ("not (a and b) or c", "not (a and b) or c", "(not (a and b)) or c"),
+    ("(a<b) == (c<d)", "(a < b) == (c < d)", "(a < b) == (c < d)"),
+    ("(x+1)[0]", "(x + 1)[0]", "(x + 1)[0]"),
+    ("(A@B).T", "(A @ B).T", "(A @ B).T"),
+    ("max(a,b+1)", "max(a, b + 1)", "max(a, b + 1)"),
+    ("f(a)=a;input x;f(x)", "f(a) = a; input x; f(x)", "f(a) = a; input x; f(x)"),
+]
+
+
+@pytest.mark.parametrize(("text", "plain", "full"), PRINTED, ids=[text for text, _, _ in PRINTED])
+def test_normal_form(text: str, plain: str, full: str) -> None:
+    tree = parse(text)
+    assert canonical(tree) == plain
+    assert canonical(tree, full=True) == full
+
+
+@settings(patient, max_examples=300)
+@given(_programs())
+def test_printed_program_reads_back_the_same(text: str) -> None:
+    try:
+        tree = parse(text)
+    except Mistake:
+        return
+    plain, full = canonical(tree), canonical(tree, full=True)
+    # full brackets show the whole tree, so equal texts are equal trees
+    assert canonical(parse(plain), full=True) == full
+    assert canonical(parse(full), full=True) == full
+    assert canonical(parse(full)) == plain
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1/2x", [("1/2x", "(1/2)*x")]),
+        ("1 + a/b c", [("a/b c", "(a/b)*c")]),
+        ("8/2(x+x)", [("8/2(x+x)", "(8/2)*(x + x)")]),
+        ("√x²", [("√x²", "sqrt(x)^2")]),
+        ("√2x", [("√2x", "sqrt(2)*x")]),
+        ("e^2x", [("e^2x", "(e^2)*x")]),
+        ("x²^3", [("x²^3", "(x^2)^3")]),
+        ("(1/2)x", []),
+        ("½x", []),
+        ("1/2*x", []),
+        ("√(x)²", []),
+        ("√2 x", []),
+        ("2x² y", []),
+        ("x²y", []),
+        ("2^-x - x^2", []),
+        ("a/b*c", []),
+    ],
+)
+def test_readings(text: str, expected: list[tuple[str, str]]) -> None:
+    assert [(text[slice(*span)], told) for span, told in readings(parse(text))] == expected
+
+
+@given(some.integers(1, 60))
+def test_readings_are_few_and_short(times: int) -> None:
+    told = readings(parse("1" + "/2x" * times))
+    assert len(told) == min(times, 20)
+
+
+def test_long_chain_of_readings_takes_linear_time() -> None:
+    told = readings(parse("1" + "/2x" * 100_000))
+    assert all(len(text) < 2000 for _, text in told)

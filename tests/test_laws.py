@@ -1,0 +1,83 @@
+"""Laws that hold for every program: forward mode = reverse mode = sum over paths = high-precision difference."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import assume, given, settings
+from programs import NAMES, points, programs
+
+import backprop
+from backprop.kinds import Hole
+from backprop.kinds.digits import Digits
+from backprop.paths import Routes, total
+from backprop.point import Program
+from backprop.rules import is_kink
+from backprop.trace import Trace
+from backprop.values import values
+
+
+def scale(here: backprop.point.Point, node: int) -> float:
+    """Sum of the sizes of all path terms from a node: what rounding errors are measured against."""
+    sizes = [0.0] * len(here.graph)
+    sizes[here.graph.output] = 1.0
+    for target in range(len(here.graph) - 1, -1, -1):
+        for edge in here.graph.edges_to(target):
+            partial = here.partials.values[edge.place]
+            if partial is not None:
+                sizes[edge.source] += sizes[target] * abs(partial)
+    return sizes[node] + 1e-300
+
+
+def at_a_kink(here: backprop.point.Point) -> bool:
+    graph = here.graph
+    return any(
+        row is not None
+        and row.kink
+        and here.values[node] is not None
+        and is_kink(row, here.kind, [here.values[one] for one in graph.operands(node)], here.values[node])
+        for node in range(len(graph))
+        if (row := graph.row(node)) is not None
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(programs(), points)
+def test_forward_reverse_paths_and_difference_agree(program: str, point: dict[str, float]) -> None:
+    here = Program(program).at(point)
+    assume(not isinstance(here.value(), Hole) and math.isfinite(here.value()) and abs(here.value()) < 1e100)
+    assume(not at_a_kink(here))
+    gradient = here.gradient()
+    trace = backprop.trace(program, point, check=False)
+    kind = Digits(60)
+    graph = here.graph
+    exact = {graph.inputs[name]: kind.from_double(float(point[name])) for name in NAMES}
+    for name in NAMES:
+        node = graph.inputs[name]
+        size = scale(here, node)
+        tangent = here.tangents({node: 1.0})[graph.output]
+        assert abs((tangent or 0.0) - gradient[name]) <= 1e-13 * size
+        assert abs(float(total(Routes(trace, [name], None))) - gradient[name]) <= 1e-13 * size
+        step = kind.number("1e-20")
+        ahead = values(graph, kind, exact | {node: exact[node] + step})[graph.output]
+        behind = values(graph, kind, exact | {node: exact[node] - step})[graph.output]
+        difference = float((ahead - behind) / (2 * step))
+        assert abs(difference - gradient[name]) <= 1e-9 * (size + abs(difference))
+
+
+@settings(max_examples=100, deadline=None)
+@given(programs(), points)
+def test_a_trace_survives_the_way_through_json(program: str, point: dict[str, float]) -> None:
+    trace = backprop.trace(program, point, check=False)
+    back = Trace.from_json(trace.to_json())
+    assert back.to_json() == trace.to_json()
+
+
+@settings(max_examples=100, deadline=None)
+@given(programs(), points)
+def test_the_canonical_form_means_the_same(program: str, point: dict[str, float]) -> None:
+    trace = backprop.trace(program, point, check=False)
+    again = backprop.trace(trace.canonical, point, check=False)
+    assert again.canonical == trace.canonical
+    assert (again.value, again.gradient) == (trace.value, trace.gradient)
+    assert [node.formula for node in again.nodes] == [node.formula for node in trace.nodes]
