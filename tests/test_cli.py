@@ -1,4 +1,4 @@
-"""The command line as its users meet it: in real processes with pipes, and called in the same process for small cases."""
+"""The command line as its users meet it: in real processes with pipes, and in this process for the small cases."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ def process(
     return subprocess.run(
         [*COMMAND, *words], input=data, capture_output=True, env=PLAIN | (env or {}), timeout=60, check=False
     )
+
+
+def shell(line: str) -> subprocess.CompletedProcess[bytes]:
+    """A line of bash, whose exit code is that of the first command in a pipe that fails."""
+    words = ["bash", "-o", "pipefail", "-c", line]
+    return subprocess.run(words, capture_output=True, env=PLAIN, timeout=60, check=False)
 
 
 def call(*words: str, stdin: str = "") -> tuple[int, str, str]:
@@ -155,13 +161,9 @@ def test_json_that_is_no_trace_is_a_mistake() -> None:
 
 
 def test_a_closed_stdin_and_a_closed_stdout_are_survived() -> None:
-    closed = subprocess.run(
-        ["bash", "-c", f"{sys.executable} -m backprop grad - <&-"], capture_output=True, env=PLAIN, check=False
-    )
+    closed = shell(f"{sys.executable} -m backprop grad - <&-")
     assert (closed.returncode, b"Traceback" in closed.stderr) == (2, False)
-    closed = subprocess.run(
-        ["bash", "-c", f"{sys.executable} -m backprop grad 'x^2' --x 3 >&-"], capture_output=True, env=PLAIN, check=False
-    )
+    closed = shell(f"{sys.executable} -m backprop grad 'x^2' --x 3 >&-")
     assert b"Traceback" not in closed.stderr
 
 
@@ -214,10 +216,12 @@ def test_exit_code_130_is_an_interrupt_without_a_traceback() -> None:
     assert (busy.returncode, err) == (130, b"")
 
 
-@pytest.mark.parametrize("words", ["trace 'x^2' --x 3 --no-check", "ops", "paths 'x*x*x*x*x*x' --x 1", "ops > /dev/full"])
+@pytest.mark.parametrize(
+    "words", ["trace 'x^2' --x 3 --no-check", "ops", "paths 'x*x*x*x*x*x' --x 1", "ops > /dev/full"]
+)
 def test_a_closed_pipe_ends_quietly_and_a_full_disk_with_a_message(words: str) -> None:
     line = f"{sys.executable} -m backprop {words} " + ("" if "full" in words else "| head -1")
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, env=PLAIN, timeout=60, check=False)
+    done = shell(line)
     assert b"Traceback" not in done.stderr
     if "full" in words:
         assert (done.returncode, b"stdout" in done.stderr) == (2, True)
@@ -227,17 +231,15 @@ def test_a_closed_pipe_ends_quietly_and_a_full_disk_with_a_message(words: str) -
 
 def test_a_reader_that_is_gone_before_the_first_line_is_survived() -> None:
     line = f"{sys.executable} -m backprop ops | true"
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, env=PLAIN, timeout=60, check=False)
+    done = shell(line)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_bytes_that_are_no_text_on_the_line_give_a_message() -> None:
-    done = subprocess.run([*map(os.fsencode, COMMAND), b"grad", b"x\xff^2"], capture_output=True, env=PLAIN, check=False)
-    assert (done.returncode, b"Traceback" in done.stderr) == (2, False)
-    done = subprocess.run(
-        [*map(os.fsencode, COMMAND), b"grad", b"x^2", b"--x", b"\xff"], capture_output=True, env=PLAIN, check=False
-    )
-    assert (done.returncode, b"Traceback" in done.stderr) == (2, False)
+    for words in ([b"x\xff^2"], [b"x^2", b"--x", b"\xff"], [b"x^2", b"--\xff", b"1"], [b"--file", b"\xff"]):
+        line = [*map(os.fsencode, COMMAND), b"grad", *words]
+        done = subprocess.run(line, capture_output=True, env=PLAIN, check=False)
+        assert (done.returncode, b"Traceback" in done.stderr) == (2, False)
 
 
 def test_a_fault_of_ours_is_told_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,6 +301,31 @@ def test_a_file_is_chosen_by_its_ending_and_written_whole_or_not_at_all(tmp_path
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize(
+    ("words", "name", "start"),
+    [
+        (("diff", "x^2"), "f.tex", "\\begin{align*}"),
+        (("paths", "x^2", "x=1"), "f.csv", "from,to"),
+        (("paths", "x^2", "x=1"), "f.ndjson", '{"what"'),
+        (("step", "param w = 1; w^2"), "f.ndjson", '{"step": 1'),
+        (("grad", "x^2", "x=1"), "f.txt", "f "),
+        (("grad", "x^2", "x=1"), "f", "f "),
+        (("check", "x^2", "x=1"), "f.json", "{"),
+    ],
+)
+def test_every_command_chooses_its_format_by_the_ending(
+    words: tuple[str, ...], name: str, start: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    assert call(*words, "-o", str(path)) == (0, "", "")
+    assert path.read_text(encoding="utf-8").startswith(start)
+
+
+def test_an_ending_that_a_command_has_no_format_for_is_a_mistake(tmp_path: Path) -> None:
+    assert call("grad", "x^2", "x=1", "-o", str(tmp_path / "f.csv"))[0] == 2
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_file_that_breaks_off_leaves_nothing_behind(tmp_path: Path) -> None:
     def lines() -> object:
         yield "first"
@@ -320,7 +347,7 @@ def test_a_link_is_followed_and_a_device_is_written_to(tmp_path: Path) -> None:
     assert call("grad", "x^2", "--x", "4", "-o", "/dev/null") == (0, "", "")
 
 
-@pytest.mark.parametrize("path", ["/nowhere/x.json", "/", "/proc/x.json", "x.unheard-of"])
+@pytest.mark.parametrize("path", ["/nowhere/x.json", "/", "/proc/x.json", "x.unheard-of", "\0", "\ud800"])
 def test_a_file_that_cannot_be_written_or_chosen_is_a_mistake(path: str) -> None:
     code, out, err = call("trace", "x^2", "--x", "3", "--no-check", "-o", path)
     assert (code, out, "Traceback" in err) == (2, "", False)
@@ -330,9 +357,8 @@ def test_a_file_that_cannot_be_written_or_chosen_is_a_mistake(path: str) -> None
 
 
 def test_forward_mode_moves_one_input() -> None:
-    code, out, _ = call(
-        "trace", "c=a+b; d=b+1; e=c*d", "a=2", "b=1", "--mode", "forward", "--wrt", "b", "--no-check", "--format", "json"
-    )
+    asked = ("--mode", "forward", "--wrt", "b", "--no-check", "--format", "json")
+    code, out, _ = call("trace", "c=a+b; d=b+1; e=c*d", "a=2", "b=1", *asked)
     tangents = {node["id"]: node.get("tangent") for node in json.loads(out)["nodes"]}
     assert code == 0
     assert [tangents[name] for name in "bcde"] == [1.0, 1.0, 1.0, 5.0]
@@ -447,12 +473,13 @@ def test_every_example_in_the_help_runs(tmp_path: Path, monkeypatch: pytest.Monk
     for command in COMMANDS.values():
         for example in command.examples:
             line = f'backprop() {{ {sys.executable} -m backprop "$@"; }}; {example}'
-            done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, env=PLAIN, check=False)
+            done = shell(line)
             assert (done.returncode, done.stderr) == (0, b""), example
 
 
 def test_no_arguments_is_a_call_for_help_and_version_is_one_line() -> None:
     assert "Commands:" in call()[1]
+    assert call("help", "trace") == call("trace", "--help")
     assert call("--version")[1] == "backprop 0.1.0\n"
 
 

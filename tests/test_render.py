@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -281,6 +282,19 @@ def test_an_undefined_point_is_told_plainly() -> None:
     text = rendered(trace("log(x)*y", {"x": -1, "y": 2}, check=False))
     assert "no value here" in text
     assert text.rstrip().endswith("f has no value at this point")
+
+
+def test_an_overflow_is_no_quiet_infinity() -> None:
+    text = rendered(trace("x + y", {"x": 1e308, "y": 1e308}, check=False))
+    assert text.rstrip().endswith("f = inf, undefined at this point")
+
+
+def test_the_output_comes_first_even_before_what_nobody_reads() -> None:
+    lines = rendered(trace("x*2", {"x": 3, "u": 1}, check=False)).splitlines()
+    assert lines.index(next(line for line in lines if line.startswith("∂f/∂f"))) < next(
+        place for place, line in enumerate(lines) if line.startswith("∂f/∂u")
+    )
+    assert not any(first == second == "" for first, second in pairwise(lines))
 
 
 def test_a_disagreement_is_loud_and_the_last_word() -> None:

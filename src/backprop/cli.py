@@ -121,10 +121,19 @@ class Asked:
 
     @property
     def format(self) -> str:
-        """The format asked for, else the one that the ending of the file of -o stands for, else a table."""
-        chosen = self.words.text("format")
-        suffix = os.path.splitext(self.words.text("output"))[1].lower()
-        return chosen or {".json": "json", ".ndjson": "ndjson", ".csv": "csv", ".tex": "latex"}.get(suffix, "table")
+        """The format asked for, else the one that the ending of the file of -o stands for, else the command's first."""
+        option = next(option for option in self.command.options if option.name == "format")
+        known = list(option.choices()) if option.choices is not None else []
+        chosen, path = self.words.text("format"), self.words.text("output")
+        suffix = os.path.splitext(path)[1].lower()
+        if chosen or not suffix or suffix == ".txt":
+            return chosen or known[0]
+        ending = {".tex": "latex"}.get(suffix, suffix[1:])
+        if ending not in known:
+            from backprop.render import UnknownFormat
+
+            raise UnknownFormat(ending, known)
+        return ending
 
     @property
     def json(self) -> bool:
@@ -259,8 +268,8 @@ def write_lines(stream: TextIO, lines: Iterable[str], at_once: bool = False) -> 
 
 def write_file(path: str, lines: Iterable[str]) -> None:
     """Write a file whole or not at all: a new file beside it takes its place once it is complete."""
-    target = os.path.realpath(path)
     try:
+        target = os.path.realpath(path)
         if os.path.exists(target) and not os.path.isfile(target):  # a device or a named pipe has no place to take
             with open(target, "w", encoding="utf-8", newline="\n") as file:
                 write_lines(file, lines)
@@ -332,7 +341,7 @@ def trace(asked: Asked) -> int:
 def diff(asked: Asked) -> int:
     """Write the derivatives as formulas, with the chain rule line by line. No values are needed."""
     from backprop.diff import differentiate
-    from backprop.render.diff import FORMATS, render
+    from backprop.render.diff import render
 
     words = asked.words
     program, inputs = asked.question()
@@ -342,8 +351,7 @@ def diff(asked: Asked) -> int:
         found = differentiate(program.text, words.lists("wrt"), words.count("order", 1, most=1000))
     except Mistake as mistake:
         raise mistake.within(program.text, program.origin) from None
-    chosen = asked.format if asked.format in FORMATS else FORMATS[0]  # nothing was asked for
-    asked.show(render(found, asked.look, chosen))
+    asked.show(render(found, asked.look, asked.format))
     return FINE
 
 
@@ -494,7 +502,7 @@ def test(asked: Asked) -> int:
     binds=False,
     examples=(
         "backprop render neuron.json --format dot",
-        'backprop trace "x^2" --x 3 --format json | backprop render - --format latex',
+        'backprop trace "x^2" --x 3 --format json | backprop render - --format mermaid',
     ),
 )
 def render(asked: Asked) -> int:
@@ -568,8 +576,8 @@ def run(words: Sequence[str], streams: Streams) -> int:
         from backprop import completion
 
         return completion.script(first, words[1:], streams.stdout)
-    if first in ("-h", "--help"):
-        return show_help([], streams)
+    if first in ("-h", "--help", "help"):
+        return show_help([word for word in words[1:2] if word in COMMANDS], streams)
     found = COMMANDS.get(first)
     if found is None:
         raise UnknownCommand(first, COMMANDS)
@@ -611,6 +619,7 @@ def main(
 ) -> int:
     """The command `backprop`. Returns the exit code; nothing that a user can type gives a traceback."""
     words = sys.argv[1:] if argv is None else list(argv)
+    sys.set_int_max_str_digits(0)  # a number may have as many digits as its writer likes, and so may a count of paths
     streams = Streams(stdin or sys.stdin, _writable(stdout or sys.stdout), _writable(stderr or sys.stderr))
     try:
         return _answered(words, streams)

@@ -16,20 +16,21 @@ from backprop.formulas import ZERO, Formula
 from backprop.forward import tangents
 from backprop.graph import CONSTANTS, INPUT, Graph
 from backprop.kinds import Hole
-from backprop.kinds.symbol import SYMBOL, edge_formula
+from backprop.kinds.symbol import FORWARD, SYMBOL, edge_formula
 from backprop.latex import latex_name, latex_of
 from backprop.mistakes import Mistake
 from backprop.point import Program, resolve
 from backprop.reverse import reverse
 from backprop.rules import Partials, formula
 from backprop.syntax import canonical
+from backprop.tidying import tidied, tidy
 from backprop.values import values
 from backprop.working import slope
 
 # Forward mode gives the product rule in the order of paper; beyond so many steps reverse mode serves all at once.
 MOST_FORWARD = 20_000
-# More parts than this, or more derivatives, are refused: nobody could read them.
-MOST_PARTS = 400_000
+# A formula with more parts is not differentiated again, and more derivatives are refused: nobody could read them.
+MOST_PARTS = 20_000
 MOST_DERIVATIVES = 2_000
 # An adjoint longer than this stays a name in the lines of the chain rule.
 LONGEST_ADJOINT = 24
@@ -67,8 +68,8 @@ class TooManyDerivatives(Mistake):
     code = "too-many-derivatives"
     title = "too much to write out"
 
-    def __init__(self, what: str) -> None:
-        super().__init__(what, "Ask for one of them: --wrt x,x,y")
+    def __init__(self, cause: str, repair: str) -> None:
+        super().__init__(cause, repair)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ def differentiate(program: str, wrt: Sequence[Sequence[str]] | None = None, orde
         found = known.setdefault(held, {})
         _derive(graph, held, names, found)
         wanted.append(found[names])
-    tidy = formulas.tidied(wanted)
+    tidy = tidied(wanted)
     shared, texts = formulas.texts_of(tidy)
     shared_latex, latexes = latex_of(tidy)
     output = graph.ids[graph.output]
@@ -193,7 +194,10 @@ def _sequences(
     if wrt is None:
         nodes = graph.default_wrt()
         if comb(len(nodes) + order - 1, order) > max(MOST_DERIVATIVES, len(nodes)):
-            raise TooManyDerivatives(f"{len(nodes)} variables have too many derivatives of order {order}")
+            some = ",".join([_name(graph, nodes[0])] * order) if order < 5 else "x,x,y"
+            raise TooManyDerivatives(
+                f"{len(nodes)} variables have too many derivatives of order {order}", f"Ask for one: --wrt {some}"
+            )
         asked = list(combinations_with_replacement(nodes, order))
     else:
         for names in wrt:
@@ -224,6 +228,10 @@ def _derive(
         before = names[:taken]
         if (*before, names[taken]) not in found:
             above = found[before] if before else one
+            if before and (size := len(formulas.parts([above]))) > MOST_PARTS:
+                raise TooManyDerivatives(
+                    f"the derivative of order {taken} has {size} parts already", f"Stop there: --order {taken}"
+                )
             for name, slope_by in zip(inputs, _gradient(above, inputs), strict=True):
                 found[(*before, name)] = slope_by
 
@@ -248,26 +256,24 @@ def gradient(of: Formula, names: Sequence[str]) -> list[Formula]:
     >>> [str(one) for one in gradient(formulas.product(formulas.symbol("x"), formulas.symbol("y")), ["x", "y", "z"])]
     ['y', 'x', '0']
     """
-    return formulas.tidied(_gradient(of, names))
+    return tidied(_gradient(of, names))
 
 
 def _gradient(of: Formula, names: Sequence[str]) -> list[Formula]:
     graph = formulas.graph_of(of)
-    if len(graph) > MOST_PARTS:
-        raise TooManyDerivatives(f"a formula here has {len(graph)} parts")
     wanted = [graph.inputs.get(name) for name in names]
     moving = graph.moving([node for node in wanted if node is not None])
     known = values(graph, SYMBOL, {node: formulas.symbol(name) for name, node in graph.inputs.items()})
     steepness = slopes(graph, known, moving)
     if len(names) * len(graph) <= MOST_FORWARD:
         found = [
-            None if node is None else tangents(graph, steepness, SYMBOL, {node: formulas.ONE})[graph.output]
+            None if node is None else tangents(graph, steepness, FORWARD, {node: formulas.ONE})[graph.output]
             for node in wanted
         ]
     else:
         adjoints = reverse(graph, steepness, SYMBOL).adjoints
         found = [None if node is None else adjoints[node] for node in wanted]
-    return formulas.tidied([ZERO if one is None else one for one in found])
+    return tidied([ZERO if one is None else one for one in found])
 
 
 def slopes(graph: Graph, known: list[Any], moving: bytearray) -> Partials:
@@ -337,7 +343,7 @@ def chain_rule(graph: Graph, wrt: Collection[int]) -> list[ChainLine]:
                 if above.size > LONGEST_ADJOINT:
                     above = formulas.symbol(slope(ids[output], ids[target]))
             total = formulas.sum_of(total, formulas.product(above, partial))
-        total = formulas.tidy(total)
+        total = tidy(total)
         if terms:
             adjoints[node] = total
         bracketed = [_in_sum(term) for term in terms] if len(terms) > 1 else terms

@@ -22,7 +22,7 @@ _ID = rf"{bindings.NAME}(?:~[0-9]+)?"
 _SLOPE = re.compile(rf"[d∂]\s*({_ID})\s*/\s*[d∂]\s*({_ID})")
 _EQUALS = re.compile(r"(.*?)\s*(?<![<>!=])=(?!=)\s*(.*)")
 _PATHS = re.compile(rf"paths\s+from\s+({_ID})(?:\s+to\s+({_ID}))?")
-_DECIMAL = re.compile(r"[-−+]?[0-9]*[.,]([0-9]*)(?:[eE]([-−+]?[0-9]+))?")
+_DECIMAL = re.compile(r"[-−+]?[0-9]*[.,]([0-9]+)(?:[eE]([-−+]?[0-9]+))?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from string import Formatter
 
 from backprop.formulas import Formula, Hand, make, negative, parts, symbols, written_out
-from backprop.ops import ATOM, POWER, PRODUCT, UNARY, Row, by_name
+from backprop.ops import ATOM, POSTFIX, POWER, PRODUCT, UNARY, Row, by_name
 from backprop.writing import _needs_brackets
 
 _LETTERS = [
@@ -157,11 +157,9 @@ class Latex(Hand):
             _needs_brackets(row, place, "-" if operand in minus else "", levels[operand])
             for place, operand in enumerate((left, right))
         ]
-        first = right
-        while first.row is not None and first.row.form and first.row.name != "div":
-            first = first.operands[0]
-        begins_with_figure = first.sort == "number" or (first.row is not None and first.row.name in ("div", "exp2"))
-        dot = begins_with_figure and not bracketed[1]
+        head = right.operands[0] if right.row is not None and right.row.level in (POWER, POSTFIX) else right
+        figure = head.sort == "number" or (right.row is not None and right.row.name in ("div", "exp2"))
+        dot = figure and not bracketed[1]
         found: list[str | Formula] = [r"\left(", left, r"\right)"] if bracketed[0] else [left]
         found.append(r" \cdot " if dot else " ")
         return found + ([r"\left(", right, r"\right)"] if bracketed[1] else [right])

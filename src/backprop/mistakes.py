@@ -688,8 +688,8 @@ class UnknownOption(Mistake):
     title = "unknown option"
 
     def __init__(self, word: str, near: str | None, variables: Iterable[str] | None = None) -> None:
-        what = "there is no option" if variables is None else "neither an option nor a variable of the program is called"
-        super().__init__(f"{what} {word}", f"Did you mean {near}?" if near else "The options are listed by: --help")
+        here = "there is no option" if variables is None else "no option and no variable of the program is called"
+        super().__init__(f"{here} {word}", f"Did you mean {near}?" if near else "The options are listed by: --help")
 
 
 class OptionValue(Mistake):

@@ -7,6 +7,7 @@ reads, readings that another reader might not share. What an operation has to sa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +21,6 @@ from backprop.rules import holds, is_kink, rules
 from backprop.syntax import Statement, readings
 from backprop.trace import Note
 from backprop.working import put_numbers_in
-from backprop.writing import written
 
 
 def why(point: Point, hole: Hole) -> str:
@@ -268,16 +268,12 @@ def _ids(point: Point, node: int) -> list[str]:
 
 
 def _condition(row: Row, point: Point, node: int) -> str:
-    """ "; it needs x > 0": the domain of a row, told over the node's own operands."""
+    """": it needs v1 > 0": the domain of a row, told over the node's own operands."""
     if not row.domain:
         return ""
-    import re
-
     operands = point.graph.operands(node)
     names = dict(zip(row.names(len(operands)), _ids(point, node), strict=True))
-    told = re.sub(r"[^\W\d]\w*", lambda found: names.get(found[0], found[0]), row.domain)
-    shown = written(row, [(name, ops.ATOM) for name in row.names(len(operands))])[0]
-    return f": {shown} needs {row.domain}" + (f", here {told}" if told != row.domain else "")
+    return ": it needs " + re.sub(r"[^\W\d]\w*", lambda found: names.get(found[0], found[0]), row.domain)
 
 
 def _numbers(point: Point) -> Any:

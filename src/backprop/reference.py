@@ -90,7 +90,7 @@ def detail(row: Row, look: Look) -> Iterator[str]:
     facts.append(("defined for", row.domain or "everywhere"))
     facts += [("kink where", f"{text} = 0") for text in row.kinks(_arity(row))]
     facts += [(f"note {remark.code}", f"when {remark.when}") for remark in row.remarks_for(_moving(row))]
-    facts.append(("cost", f"about {row.flops} flops"))
+    facts.append(("cost", f"about {row.flops} flop{'' if row.flops == 1 else 's'}"))
     width = max(len(name) for name, _ in facts)
     for name, text in facts:
         yield look.letters(f"  {name.ljust(width)}  {text}")

@@ -28,7 +28,7 @@ class Digits(Scalar):
     """Numbers of `digits` decimal digits.
 
     >>> fifty = Digits(50)
-    >>> fifty.number("0.1") * 3 == fifty.number("0.3"), fifty.from_double(0.1) * 3 == fifty.number("0.3")
+    >>> fifty.number("0.1") == fifty.number("1/10"), fifty.from_double(0.1) == fifty.number("0.1")
     (True, False)
     """
 

@@ -11,6 +11,7 @@ from backprop.formulas import Formula
 from backprop.graph import Graph
 from backprop.kinds import Kind
 from backprop.ops import Row
+from backprop.tidying import tidy
 
 
 class Symbol(Kind):
@@ -51,7 +52,18 @@ class Symbol(Kind):
         return None
 
 
-SYMBOL = Symbol()
+class ForwardSymbol(Symbol):
+    """Formulas for forward mode, where the partial lies nearer to the output than the tangent and stands before it.
+
+    The order matters for conditions: `sqrt(y) > 1` behind `where(y > 0, ...)` may only be asked where y > 0.
+    """
+
+    def scale(self, adjoint: Any, partial: Any) -> Any:
+        """partial · tangent, as a formula."""
+        return formulas.product(partial, adjoint)
+
+
+SYMBOL, FORWARD = Symbol(), ForwardSymbol()
 
 
 def label(rule: str, row: Row, operands: Sequence[str], out: str) -> str:
@@ -79,7 +91,7 @@ def _rule_over(rule: str, row: Row, operands: Sequence[str]) -> Formula:
 
     *known, out = (formulas.number(one) if _is_number(one) else formulas.symbol(one) for one in operands)
     found: Formula = formula(rule, row, len(known)).evaluate(SYMBOL, known, out)
-    return formulas.tidy(found)
+    return tidy(found)
 
 
 def _is_number(operand: str) -> bool:

@@ -42,7 +42,7 @@ def render(report: CheckReport, look: Look) -> Iterator[str]:
         yield ""
         for note in report.notes:
             role = "bad" if note.code == "undefined" else "warning"
-            for line in _text(look, f"{note.code}: {note.text}"):
+            for line in _text(look, f"note: {note.text}"):
                 yield look.paint(line, role)
     yield ""
     line, role = verdict(report)

@@ -30,12 +30,15 @@ from backprop.paths import (
 from backprop.render.csv import _digits as all_digits
 from backprop.render.json import ascii_json
 from backprop.render.look import Look
-from backprop.render.tables import GAP, MEASURED, cells, table, visible, wrap
+from backprop.render.tables import GAP, cells, table, visible, wrap
 from backprop.trace import Value
 from backprop.working import slope
 
 FORMATS = ("table", "json", "ndjson", "csv")
 SHOWS = ("list", "count", "top", "factor")
+
+# So many rows are found before the first is written; their widths are given to all.
+MEASURED = 200
 
 # A sum is written out under its table while it is this short, in terms and in letters.
 TERMS_IN_A_SUM, LETTERS_IN_A_SUM = 16, 160

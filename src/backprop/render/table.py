@@ -29,6 +29,8 @@ FORMAT = Format("table", suffix=".txt", says="the working as on paper, for readi
 
 # A sum of more terms than this is written one term a line, in a pipe too.
 TERMS_IN_A_LINE = 3
+# The width of a remark that is folded beside a sum.
+NARROW_REMARK = 14
 # The widest formula that stands in the gradient's table rather than below it.
 WIDEST_FORMULA = 48
 
@@ -37,6 +39,15 @@ _WITNESSES = {"sympy": "SymPy", "sympy rules": "SymPy"}
 
 def render(trace: Trace, look: Look) -> Iterator[str]:
     """The lines of the working."""
+    last = ""
+    for line in _sections(trace, look):
+        if line or last:
+            yield line
+        last = line
+
+
+def _sections(trace: Trace, look: Look) -> Iterator[str]:
+    """Every section with a blank line around it; two in a row count as one."""
     yield from _heading(trace, look)
     yield ""
     yield from _values(trace, look)
@@ -115,9 +126,12 @@ def adjoint_lines(trace: Trace, look: Look) -> Iterator[Working]:
     """How each adjoint is gathered, output first."""
     leaving = _edges_by(trace, "source")
     adjoints = {node.id: node.adjoint for node in trace.nodes}
+    # what nobody reads may stand behind the output
+    output = [node for node in trace.nodes if node.id == trace.output]
+    nodes = chain(output, (node for node in reversed(trace.nodes) if node.id != trace.output))
     return (
         reverse_working(node, leaving.get(node.id, ()), adjoints.get, trace.output, look.figures)
-        for node in reversed(trace.nodes)
+        for node in nodes
         if node.taken and (node.adjoint is not None or node.id in leaving)
     )
 
@@ -171,13 +185,17 @@ def _slope_cells(line: Working) -> Iterator[list[Cell]]:
     yield [line.left, *joined, _value_cell(line), line.remark]
 
 
-def _folded(line: Working) -> Iterator[list[Cell]]:
-    """A sum, one term a row; the value stands in the last."""
-    last = len(line.chain) - 1
-    for place, terms in enumerate(zip(line.chain, line.rules, line.numbers, strict=True)):
-        signed = [f"+ {term}" if place and term else term for term in terms]
-        ends: list[Cell] = [_value_cell(line), line.remark] if place == last else []
-        yield [line.left if place == 0 else "", *signed, *ends]
+def _folded(line: Working, look: Look) -> Iterator[list[Cell]]:
+    """A sum, one term a row, the value in the last; on a screen the remark beside it is folded too."""
+    terms = list(zip(line.chain, line.rules, line.numbers, strict=True)) or [("", "", "")]
+    remark = [line.remark] if look.width is None else wrap(line.remark, NARROW_REMARK)
+    ahead = max(0, len(terms) - len(remark))
+    for place in range(max(len(terms), len(remark))):
+        parts = terms[place] if place < len(terms) else ("", "", "")
+        signed = [f"+ {part}" if place and part else part for part in parts]
+        value = _value_cell(line) if place == len(terms) - 1 else ""
+        said = remark[place - ahead] if place >= ahead else ""
+        yield [line.left if place == 0 else "", *signed, value, said]
 
 
 def _section(
@@ -197,7 +215,7 @@ def _section(
 
     def rows(lines: Iterable[Working], longest: int) -> Iterator[list[Cell]]:
         for line in lines:
-            for row in _folded(line) if len(line.chain) > longest else flat(line):
+            for row in _folded(line, look) if len(line.chain) > longest else flat(line):
                 yield row[: len(columns)]
 
     for longest in (TERMS_IN_A_LINE, 1):
@@ -330,8 +348,7 @@ def _said(witness: Witness) -> str:
 
 
 def _notes(trace: Trace, look: Look) -> Iterator[str]:
-    if trace.notes and trace.value is not None and trace.wrt:
-        yield ""
+    yield ""
     for note in trace.notes:
         role = {"undefined": "bad", "read-as": None}.get(note.code, "warning")
         yield from _paragraph(look, f"note: {note.text}", role, "      ")
@@ -348,6 +365,8 @@ def verdict(trace: Trace, look: Look) -> tuple[str, str]:
     missing = [name for name in trace.wrt if name not in trace.gradient]
     if missing:
         return f"{value}, with no derivative here: {', '.join(_slopes(trace, missing))}", "bad"
+    if any(note.code == "undefined" for note in trace.notes):
+        return f"{value}, undefined at this point", "bad"
     if not trace.wrt:
         return value, "good"
     count = "1 derivative" if len(trace.wrt) == 1 else f"{len(trace.wrt)} derivatives"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from backprop import ops
 from backprop.figures import figure
 from backprop.graph import CONST, INPUT, Graph
 from backprop.kinds import Hole
@@ -23,6 +24,8 @@ LEVELS = (60, 250, 800)
 
 # Beyond so many nodes nothing is worked out with so many digits: a pass would take seconds.
 LARGEST = {60: 10_000, 250: 3_000, 800: 500}
+# An operation of so many flops (the gamma function and its kin) takes seconds with the digits of the last level.
+HEAVY = 50
 
 EPSILON = 2.0**-53
 FULL = 15.95  # the digits of a double: -log10 of its epsilon
@@ -66,7 +69,7 @@ class Fine:
 
     def at(self, digits: int) -> Level | None:
         """The point with so many digits, rules and all; None when the graph is too large."""
-        if self.reason or len(self.point.graph) > LARGEST[digits]:
+        if self.reason or not affordable(self.point.graph, digits):
             return None
         if digits not in self._levels:
             self._levels[digits] = Level(self.point, digits)
@@ -126,6 +129,16 @@ def weights(point: Point) -> list[float]:
                 if isinstance(slope, float) and slope and not slopes.exact_zero[index]:
                     found[graph.args[index]] += weight * abs(slope)
     return found
+
+
+def affordable(graph: Graph, digits: int) -> bool:
+    """Whether the values of a graph are worked out with so many digits in well under a second.
+
+    It counts nodes and looks at no clock: the same question has the same answer on every machine.
+    """
+    if digits == LEVELS[-1] and any(ops.rows()[code].flops >= HEAVY for code in set(graph.codes) if code >= 0):
+        return False
+    return len(graph) <= LARGEST[digits]
 
 
 def is_number(value: Any) -> bool:

@@ -19,6 +19,8 @@ from backprop.witnesses.fine import EPSILON, FULL, SMALLEST
 BY_FORWARD, BY_PATHS = "forward mode", "paths"
 
 MOST_PATHS = 10_000
+# Paths times nodes: what listing them may take for one input.
+MOST_STEPS = 1_000_000
 # Edges walked at most by one forward pass for each input; beyond that all inputs are moved at once.
 MOST_EDGES = 1_000_000
 # Edges of the largest graph that is walked again.
@@ -44,8 +46,8 @@ def testify(point: Point, weights: list[float]) -> list[Witness]:
         tangent = point.tangents({node: 1.0})[point.graph.output]
         theirs = 0.0 if tangent is None else tangent
         said.append(_compared(point, name, BY_FORWARD, gradient[name], theirs, weights[node]))
-        if counts[node] <= MOST_PATHS:
-            theirs = sum_over_paths(point, node)
+        if counts[node] <= MOST_PATHS and counts[node] * len(point.graph) <= MOST_STEPS:
+            theirs = sum_over_paths(point, node, counts)
             said.append(_compared(point, name, BY_PATHS, gradient[name], theirs, weights[node]))
     return said
 
@@ -100,12 +102,13 @@ def path_counts(point: Point) -> list[int]:
     return counts
 
 
-def sum_over_paths(point: Point, start: int) -> Any:
+def sum_over_paths(point: Point, start: int, counts: list[int]) -> Any:
     """The products of the partials along every path from a node to the output, added one by one; a hole if one is met.
 
-    Only nodes that lead to the output are entered, so the walk is as long as its paths.
+    Only nodes that lead to the output (by `counts`, their numbers of paths) are entered, so the walk is as long as its
+    paths.
     """
-    graph, slopes, counts = point.graph, point.partials, path_counts(point)
+    graph, slopes = point.graph, point.partials
     leaving: dict[int, list[tuple[int, float]]] = {}
     reached = {start}
     for node in range(start + 1, len(graph)):

@@ -18,6 +18,9 @@ BY = "sympy"
 # Nodes of the closed form when every shared node is written out again where it is used.
 LARGEST_TREE = 1_000
 
+# Nodes of a graph in which a closed form is looked for at all.
+LARGEST_GRAPH = 100_000
+
 # Inputs for each of which SymPy differentiates the whole.
 MOST_INPUTS = 50
 
@@ -33,6 +36,8 @@ def question(point: Point) -> dict[str, Any] | str:
         return "there is no finite value here"
     if len(point.wrt) > MOST_INPUTS:
         return f"{len(point.wrt)} inputs are too many to differentiate the closed form by"
+    if len(graph) > LARGEST_GRAPH:
+        return f"the graph has {len(graph)} nodes"
     needed, size = _needed(point)
     if size > LARGEST_TREE:
         return f"the closed form has more than {LARGEST_TREE} nodes"
