@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from backprop.trace import Edge, Node, Trace, Value
+from backprop.record import Edge, Node, Trace, Value
 
 Given = tuple[str, str, Value | None]
 

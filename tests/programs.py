@@ -33,7 +33,7 @@ SMOOTH = (
 )
 
 numbers = st.floats(min_value=-2, max_value=2, allow_nan=False).map(lambda value: round(value, 6))
-points = st.fixed_dictionaries({name: numbers for name in NAMES})
+points = st.fixed_dictionaries(dict.fromkeys(NAMES, numbers))
 
 
 @st.composite

@@ -97,3 +97,7 @@ def test_readings_are_few_and_short(times: int) -> None:
 def test_long_chain_of_readings_takes_linear_time() -> None:
     told = readings(parse("1" + "/2x" * 100_000))
     assert all(len(text) < 2000 for _, text in told)
+
+
+def test_a_transposed_number_keeps_its_brackets() -> None:
+    assert canonical(parse("(2).T")) == "(2).T"

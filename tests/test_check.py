@@ -8,7 +8,7 @@ import json
 import pytest
 
 from backprop import ops, rules
-from backprop.check import check, steps
+from backprop.checks import check, steps
 from backprop.render.check import render, render_json
 from backprop.render.look import Look
 

@@ -528,7 +528,7 @@ def test_commands_options_and_their_values_are_completed() -> None:
     [
         ("bash", {"COMP_WORDS": 'backprop\ntrace\n"x*yy"\n--y', "COMP_CWORD": "3"}, "--yy\n"),
         ("bash", {"COMP_WORDS": "backprop\ntrace\nx*yy\n", "COMP_CWORD": "3"}, ""),
-        ("zsh", {"_TYPER_COMPLETE_ARGS": 'backprop trace "x*yy" --y'}, "_arguments '*: :((\"--yy\":\"variable\"))'\n"),
+        ("zsh", {"_TYPER_COMPLETE_ARGS": 'backprop trace "x*yy" --y'}, '_arguments \'*: :(("--yy":"variable"))\'\n'),
         ("zsh", {"_TYPER_COMPLETE_ARGS": 'backprop trace "x*yy" '}, "_files\n"),
         (
             "fish",
@@ -557,7 +557,7 @@ def test_bash_completes_through_the_script_it_is_shown(tmp_path: Path) -> None:
     program.chmod(0o755)
     line = (
         f"source {tmp_path}/completion.bash; COMP_WORDS=(backprop trace '\"λ*yy\"' --λ 2 --y); COMP_CWORD=5;"
-        f" _backprop_completion {program}; echo \"${{COMPREPLY[@]}}\""
+        f' _backprop_completion {program}; echo "${{COMPREPLY[@]}}"'
     )
     done = subprocess.run(["bash", "--norc", "-c", line], capture_output=True, env=PLAIN, check=False)
     assert (done.stdout, done.stderr) == (b"--yy\n", b"")

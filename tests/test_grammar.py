@@ -35,9 +35,7 @@ def _expressions() -> some.SearchStrategy[str]:
         ["x", "y", "α", "x₁", "x2", "E", "in", "input", "π", "∞", "2", "0.5", ".5", "3.", "1e3", "2E-3", "½", "2¾"]
     )
     blank = some.sampled_from(["", " ", "  ", "\t", "\u00a0"])
-    binary = some.sampled_from(
-        [*"+-*/^@%·×÷−<≠", *("**", "<=", ">=", "==", "!=", " and ", " or ")]
-    )
+    binary = some.sampled_from([*"+-*/^@%·×÷−<≠", *("**", "<=", ">=", "==", "!=", " and ", " or ")])
 
     def grow(inner: some.SearchStrategy[str]) -> some.SearchStrategy[str]:
         return some.one_of(

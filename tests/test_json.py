@@ -13,10 +13,10 @@ import networkx
 import pytest
 from hypothesis import given, settings
 
+from backprop.record import NotATrace, Note, Trace, Witness
 from backprop.render import by_name, formats
 from backprop.render.look import Look
 from backprop.schema import schema
-from backprop.trace import NotATrace, Note, Trace, Witness
 from backprop.tracing import trace
 from programs import points, programs
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 
 from hypothesis import assume, given, settings
-from programs import NAMES, points, programs
 
 import backprop
 from backprop.kinds import Hole
 from backprop.kinds.digits import Digits
-from backprop.paths import Routes, total
+from backprop.path_sums import Routes, total
 from backprop.point import Program
+from backprop.record import Trace
 from backprop.rules import is_kink
-from backprop.trace import Trace
 from backprop.values import values
+from programs import NAMES, points, programs
 
 
 def scale(here: backprop.point.Point, node: int) -> float:
@@ -57,12 +57,13 @@ def test_forward_reverse_paths_and_difference_agree(program: str, point: dict[st
         size = scale(here, node)
         tangent = here.tangents({node: 1.0})[graph.output]
         assert abs((tangent or 0.0) - gradient[name]) <= 1e-13 * size
-        assert abs(float(total(Routes(trace, [name], None))) - gradient[name]) <= 1e-13 * size
+        assert abs(float(total(Routes(trace, name))) - gradient[name]) <= 1e-13 * size
         step = kind.number("1e-20")
         ahead = values(graph, kind, exact | {node: exact[node] + step})[graph.output]
         behind = values(graph, kind, exact | {node: exact[node] - step})[graph.output]
         difference = float((ahead - behind) / (2 * step))
-        assert abs(difference - gradient[name]) <= 1e-9 * (size + abs(difference))
+        # the difference itself is wrong by the square of its step
+        assert abs(difference - gradient[name]) <= 1e-9 * (size + abs(difference)) + 1e-35
 
 
 @settings(max_examples=100, deadline=None)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backprop.mistakes import TermsWithoutSize, UnknownNode
-from backprop.paths import (
+from backprop.path_sums import (
     Routes,
     adjoint,
     agrees,
@@ -32,9 +32,9 @@ from backprop.paths import (
     total,
     undefined,
 )
+from backprop.record import NotATrace, Trace
 from backprop.render.look import Look
 from backprop.render.paths import UnknownPathsFormat, lines
-from backprop.trace import NotATrace, Trace
 from backprop.tracing import trace
 from diamonds import diamonds, trace_of, written_diamonds
 

@@ -15,12 +15,12 @@ import pytest
 from backprop import ops
 from backprop.mistakes import Mistake
 from backprop.point import at
+from backprop.record import Edge, Node, Note, Trace, Witness
 from backprop.render import UnknownFormat, by_name, by_suffix, formats
 from backprop.render import mistakes as lessons
 from backprop.render.look import Look
 from backprop.render.table import adjoint_lines, value_lines, verdict
 from backprop.render.tables import cells, table, visible, wrap
-from backprop.trace import Edge, Node, Note, Trace, Witness
 from backprop.tracing import trace
 from backprop.working import forward_line, put_numbers_in, reverse_line, tangent_line
 

@@ -19,7 +19,7 @@ from backprop import ops, rules, sympy_child
 from backprop.kinds.digits import Digits
 from backprop.ops import ATOM, SUM, Row
 from backprop.point import Point, at
-from backprop.trace import Note, Witness
+from backprop.record import Note, Witness
 from backprop.witnesses import child, differences, modes, sympy_rules, verify
 from backprop.witnesses.child import Answers
 from backprop.witnesses.fine import Fine

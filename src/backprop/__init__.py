@@ -13,14 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from backprop.figures import DEFAULT_FIGURES
 from backprop.mistakes import Mistake
 
 if TYPE_CHECKING:
-    from backprop.check import CheckReport
-    from backprop.diff import Derivatives
-    from backprop.paths import PathTerm
+    from backprop.checks import CheckReport
+    from backprop.derivatives import Derivatives
+    from backprop.path_sums import PathTerm
     from backprop.point import Number, Program
-    from backprop.trace import Trace
+    from backprop.record import Trace
 
 __version__ = "0.1.0"
 __all__ = ["Mistake", "check", "compile", "diff", "grad", "paths", "trace"]
@@ -34,7 +35,7 @@ def trace(
     mode: str = "reverse",
     check: bool = True,
     symbolic: bool = False,
-    figures: int = 6,
+    figures: int = DEFAULT_FIGURES,
 ) -> Trace:
     """Everything about a program at a point: values, partials, adjoints (or tangents), steps, witnesses and notes.
 
@@ -58,7 +59,7 @@ def grad(
 
 def diff(program: str, wrt: Sequence[Sequence[str]] | None = None, *, order: int = 1) -> Derivatives:
     """Derivatives as formulas; no values needed."""
-    from backprop.diff import differentiate
+    from backprop.derivatives import differentiate
 
     return differentiate(program, None if wrt is None else [list(names) for names in wrt], order=order)
 
@@ -67,14 +68,14 @@ def paths(
     program: str | Program, inputs: Mapping[str, Number] | None = None, *, source: str, target: str | None = None
 ) -> Iterator[PathTerm]:
     """The paths from a node to the output (or to `target`), lazily, each with its term."""
-    from backprop.paths import Routes, listing
+    from backprop.path_sums import Routes, listing
 
-    return listing(Routes(trace(program, inputs, check=False), [source], target))
+    return listing(Routes(trace(program, inputs, check=False), source, target))
 
 
 def check(program: str | Program, inputs: Mapping[str, Number] | None = None) -> CheckReport:
     """Every witness in full, with the convergence of difference quotients."""
-    from backprop.check import check as run
+    from backprop.checks import check as run
 
     return run(program, inputs or {})
 

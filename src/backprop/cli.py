@@ -18,8 +18,8 @@ from backprop.mistakes import CannotRead, CannotWrite, Mistake, NothingGiven, On
 
 if TYPE_CHECKING:
     from backprop.point import Program
+    from backprop.record import Trace
     from backprop.render.look import Look
-    from backprop.trace import Trace
 
 # A mistake (2) tells its own code, and so does a trace.
 FINE, DISAGREES, UNDEFINED, OUR_FAULT, INTERRUPTED = 0, 1, 3, 70, 130
@@ -233,7 +233,7 @@ class Asked:
 
 
 def saved_trace(text: str) -> Trace:
-    from backprop.trace import Trace
+    from backprop.record import Trace
 
     return Trace.from_json(text)
 
@@ -340,7 +340,7 @@ def trace(asked: Asked) -> int:
 )
 def diff(asked: Asked) -> int:
     """Write the derivatives as formulas, with the chain rule line by line. No values are needed."""
-    from backprop.diff import differentiate
+    from backprop.derivatives import differentiate
     from backprop.render.diff import render
 
     words = asked.words
@@ -402,7 +402,7 @@ def grad(asked: Asked) -> int:
 )
 def paths(asked: Asked) -> int:
     """List the paths from each variable to the output, and what each contributes to the derivative."""
-    from backprop.paths import routes, undefined
+    from backprop.path_sums import exit_code, routes
     from backprop.render.paths import lines
     from backprop.tracing import trace
 
@@ -416,7 +416,7 @@ def paths(asked: Asked) -> int:
     between = routes(found, words.names("from") or [], words.text("to") or None, symbolic=symbolic)
     show = shows[0] if shows else "list"
     asked.show(lines(between, asked.look, format=asked.format, show=show, k=words.count("top", 10)))
-    return UNDEFINED if any(undefined(each) for each in between) else FINE
+    return exit_code(between)
 
 
 @command(
@@ -430,7 +430,7 @@ def paths(asked: Asked) -> int:
 )
 def check(asked: Asked) -> int:
     """Hold the derivatives against every witness; exit code 1 when one disagrees."""
-    from backprop.check import check as checked
+    from backprop.checks import check as checked
     from backprop.render.check import render, render_json
 
     program, inputs = asked.question()

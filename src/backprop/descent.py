@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 from backprop.point import Number, Program
+from backprop.record import Trace
 from backprop.render.look import Look
 from backprop.step import Learned, descend
-from backprop.trace import Trace
 
 # A run that takes longer than this shows how far it is.
 PATIENCE = 1.0

@@ -166,7 +166,7 @@ class _Checker:
         return 0.0 if adjoint is None else adjoint
 
     def count(self, source: str, target: str | None) -> int:
-        from backprop.paths import Routes, count
+        from backprop.path_sums import Routes, count
         from backprop.tracing import trace
 
         found = trace(self.program, {}, wrt=[source], check=False)

@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 
 from backprop import ops
 from backprop.ops import ATOM, PRODUCT, Row
-from backprop.writing import _needs_brackets, _pieces, level_of_number
+from backprop.writing import level_of_number, needs_brackets, pieces
 
 if TYPE_CHECKING:
     from backprop.graph import Graph
@@ -356,7 +356,7 @@ def apply(row: Row, operands: Sequence[Formula | bool]) -> Formula | bool:
             return name in ("le", "ge", "eq")
         x, y = _known_size(left), _known_size(right)
         if x is not None and y is not None:
-            return bool(compared(x, y))  # type: ignore[no-untyped-call]
+            return bool(compared(x, y))
         if name == "ne" and right is ZERO and isinstance(left, Formula) and left.row and left.row.gives_condition:
             return left
     if name == "log" and len(operands) == 1 and isinstance(operands[0], Formula):
@@ -467,9 +467,13 @@ class Hand:
         if formula.sort == "symbol":
             return formula.word, ATOM
         if formula.sort == "constant":
-            return _OTHERWISE.get(formula.word, (formula.word, ATOM)) if formula.word in self.taken else (
-                formula.word,
-                ATOM,
+            return (
+                _OTHERWISE.get(formula.word, (formula.word, ATOM))
+                if formula.word in self.taken
+                else (
+                    formula.word,
+                    ATOM,
+                )
             )
         return formula.word, level_of_number(formula.word)
 
@@ -486,12 +490,12 @@ class Hand:
         if not row.form:
             return _call(row.called[0] if row.called else row.name, formula.operands)
         found: list[str | Formula] = []
-        for piece in _pieces(row.form, row.parameters):
+        for piece in pieces(row.form, row.parameters):
             if isinstance(piece, str):
                 found.append(piece)
                 continue
             operand = formula.operands[piece]
-            if _needs_brackets(row, piece, "-" if operand in minus else "", levels[operand]):
+            if needs_brackets(row, piece, "-" if operand in minus else "", levels[operand]):
                 found += ("(", operand, ")")
             else:
                 found.append(operand)
@@ -567,9 +571,7 @@ def written_out(formulas: Sequence[Formula], hand: Hand) -> tuple[list[tuple[str
     return definitions, [_emitted([formula], pieces, leaves) for formula in formulas]
 
 
-def _emitted(
-    start: list[str | Formula], pieces: dict[Formula, list[str | Formula]], leaves: dict[Formula, str]
-) -> str:
+def _emitted(start: list[str | Formula], pieces: dict[Formula, list[str | Formula]], leaves: dict[Formula, str]) -> str:
     found: list[str] = []
     stack = start[::-1]
     while stack:

@@ -9,7 +9,7 @@ from string import Formatter
 
 from backprop.formulas import Formula, Hand, make, negative, parts, symbols, written_out
 from backprop.ops import ATOM, POSTFIX, POWER, PRODUCT, UNARY, Row, by_name
-from backprop.writing import _needs_brackets
+from backprop.writing import needs_brackets
 
 _LETTERS = [
     *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"),
@@ -146,7 +146,7 @@ class Latex(Hand):
             return levels[operand] < ATOM
         if not row.form:
             return False if r"\begin" in row.latex else levels[operand] <= PRODUCT
-        return _needs_brackets(row, position, "-" if operand in minus else "", levels[operand])
+        return needs_brackets(row, position, "-" if operand in minus else "", levels[operand])
 
     def times(self, formula: Formula, levels: dict[Formula, int], minus: set[Formula]) -> list[str | Formula]:
         """A product: a thin gap between letters, a dot before what begins with a figure."""
@@ -154,7 +154,7 @@ class Latex(Hand):
         assert row is not None
         left, right = formula.operands
         bracketed = [
-            _needs_brackets(row, place, "-" if operand in minus else "", levels[operand])
+            needs_brackets(row, place, "-" if operand in minus else "", levels[operand])
             for place, operand in enumerate((left, right))
         ]
         head = right.operands[0] if right.row is not None and right.row.level in (POWER, POSTFIX) else right

@@ -99,9 +99,7 @@ def bad_target(tree: Syntax, root: int, span: Span) -> Mistake:
                 name, f"Write {_short(tree.text(right))} = ... without it.", tree.span(left)
             )
         if tree.kinds[left] == "name" == tree.kinds[right]:
-            return mistakes.BadTarget(
-                "a name has no blanks inside", f"Write {name}_{tree.text(right)} = ...", span
-            )
+            return mistakes.BadTarget("a name has no blanks inside", f"Write {name}_{tree.text(right)} = ...", span)
         if tree.kinds[left] == "name":
             return mistakes.BadTarget(
                 f"{name} is also a variable here, so this is a product",
@@ -188,8 +186,10 @@ class _Place:
             at -= 1
             while at > 0 and symbols[states[at + 1]] != opener:
                 at -= 1
-            if at > 0 and (self.symbol == "RSQB" or symbols[states[at]] == "CALLEE") and symbols[states[at]] in (
-                "CALLEE", "NAME", "NUMBER", "opened", "solid"
+            if (
+                at > 0
+                and (self.symbol == "RSQB" or symbols[states[at]] == "CALLEE")
+                and symbols[states[at]] in ("CALLEE", "NAME", "NUMBER", "opened", "solid")
             ):
                 at -= 1
         elif self.symbol in ("SUPERSCRIPT", "BANG", "TRANSPOSE") and at:
@@ -278,8 +278,11 @@ def _by_token(place: _Place) -> Mistake:
             return mistakes.UnfinishedLine(_short(place.before), (place.before_begin, place.last), more)
     if opener in ("(", "[") and "\n" in place.source[place.opener_at : place.begin] and not place.closes():
         return mistakes.UnclosedBracket(opener, opened)
-    if place.half_choice >= 0 and not place.wants and token not in _COMPARISONS and token in (
-        "$END", "NEWLINE", "SEMICOLON", "RPAR", "RSQB", "COMMA"
+    if (
+        place.half_choice >= 0
+        and not place.wants
+        and token not in _COMPARISONS
+        and token in ("$END", "NEWLINE", "SEMICOLON", "RPAR", "RSQB", "COMMA")
     ):
         return mistakes.HalfChoice((place.half_choice, place.half_choice + 2))
     if token == "EQUAL":
@@ -352,9 +355,7 @@ def _character(place: _Place) -> Mistake:
     head = source[start : start + 40].split(None, 1)
     if character in ":\\{" and head and head[0] in _ELSEWHERE:
         begin = source.index(head[0], start)
-        return mistakes.ForeignStatement(
-            head[0], "A function is written f(x) = x^2", (begin, begin + len(head[0]))
-        )
+        return mistakes.ForeignStatement(head[0], "A function is written f(x) = x^2", (begin, begin + len(head[0])))
     import unicodedata  # for its name
 
     try:
@@ -366,7 +367,7 @@ def _character(place: _Place) -> Mistake:
         digits = re.compile(r"[0-9_]{1,30}").match(source, place.begin)
         repair = f"Write {_short(place.before)}{digits.group().replace('_', '') if digits else ''}"
     plain = unicodedata.normalize("NFKC", character)
-    if not repair and character == "." :
+    if not repair and character == ".":
         repair = "A decimal point needs a digit beside it; a transpose is A.T"
     elif not repair and plain != character and len(plain) == 1 and plain.isascii() and plain.isprintable():
         repair = f"Write {plain} from the keyboard."
@@ -381,8 +382,17 @@ def _other(place: _Place) -> Mistake:
         return mistakes.MissingSign(
             _short(place.text), "Declare several names with commas between them: input x, y = 2", place.span
         )
-    words = {"PLUS": "a sign like +", "RPAR": ")", "RSQB": "]", "COMMA": "a comma", "EQUAL": "=", "ELSE": "else",
-             "NUMBER": "a number", "NAME": "a name", "SEMICOLON": "the end of the statement"}
+    words = {
+        "PLUS": "a sign like +",
+        "RPAR": ")",
+        "RSQB": "]",
+        "COMMA": "a comma",
+        "EQUAL": "=",
+        "ELSE": "else",
+        "NUMBER": "a number",
+        "NAME": "a name",
+        "SEMICOLON": "the end of the statement",
+    }
     number = place.tables.number
     wanted = [word for terminal, word in words.items() if place.row[number[terminal]]]
     return mistakes.Misplaced(_short(place.text) or "the end", ", ".join(wanted), place.span)

@@ -319,7 +319,10 @@ class NotANumber(Mistake):
         elif text.strip().startswith("["):
             cause, repair = f"{name} is a list", "This version works with single numbers; give each element a name."
         else:
-            cause, repair = f"{name} is {shown!r}, which is not a number", "Numbers look like 3, -1, 2.5, 1e-3, 1/3, inf"
+            cause, repair = (
+                f"{name} is {shown!r}, which is not a number",
+                "Numbers look like 3, -1, 2.5, 1e-3, 1/3, inf",
+            )
         super().__init__(cause, repair)
 
 

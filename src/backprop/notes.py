@@ -17,9 +17,9 @@ from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole
 from backprop.ops import Row
 from backprop.point import Point
+from backprop.record import Note
 from backprop.rules import holds, is_kink, rules
 from backprop.syntax import Statement, readings
-from backprop.trace import Note
 from backprop.working import put_numbers_in
 
 
@@ -88,8 +88,6 @@ def _lonely_lines(point: Point) -> Iterator[Note]:
 
 def _last_with_a_value(statements: list[Statement]) -> int:
     return max(place for place, one in enumerate(statements) if one.kind in ("expression", "assign"))
-
-
 
 
 def _undefined(point: Point) -> Iterator[Note]:
@@ -268,7 +266,7 @@ def _ids(point: Point, node: int) -> list[str]:
 
 
 def _condition(row: Row, point: Point, node: int) -> str:
-    """": it needs v1 > 0": the domain of a row, told over the node's own operands."""
+    """ ": it needs v1 > 0": the domain of a row, told over the node's own operands."""
     if not row.domain:
         return ""
     operands = point.graph.operands(node)

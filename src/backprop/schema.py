@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backprop.trace import FORMAT, VERSION
+from backprop.record import FORMAT, VERSION
 
 _TEXT: dict[str, Any] = {"type": "string"}
 _NAMES: dict[str, Any] = {"type": "array", "items": _TEXT}

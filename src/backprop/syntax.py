@@ -201,7 +201,10 @@ def written(syntax: Syntax, node: int, full: bool = False, taken: frozenset[str]
         elif kind in ("neg", "not"):
             todo += (*held(item - 1, _HOLDS[kind], kind == "neg"), "-" if kind == "neg" else "not ")
         elif kind in ("factorial", "transpose"):
-            todo += ("!" if kind == "factorial" else ".T", *held(item - 1, _MARKED, False))
+            # 2.T would be read as 2. times T
+            dotted = kind == "transpose" and kinds[item - 1] == "number"
+            operand = (")", item - 1, "(") if dotted else held(item - 1, _MARKED, False)
+            todo += ("!" if kind == "factorial" else ".T", *operand)
         elif kind == "ifelse":
             value, condition, other = syntax.operands(item)
             todo += (*held(other, _IFELSE, False), " else ", *held(condition, _OR, False), " if ")

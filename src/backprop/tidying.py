@@ -321,7 +321,7 @@ class _Tidier:
         if not terms:
             return ZERO
         if len(terms) == 1:
-            (coefficient, key), = terms
+            ((coefficient, key),) = terms
             base = _only(key)
             return base if base is not None and coefficient.value == 1 else self.written(coefficient, key)
         if self.depth < _DEEPEST:

@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backprop import point as points
-from backprop.figures import figure
+from backprop.figures import DEFAULT_FIGURES
 from backprop.graph import CONST, Graph
 from backprop.kinds import Hole
 from backprop.mistakes import Mistake
 from backprop.notes import notes, reading_notes
 from backprop.point import Number, Point, Program
+from backprop.record import Edge, Node, Note, Trace, Value
 from backprop.syntax import canonical
-from backprop.trace import Edge, Node, Step, Trace, Value
-from backprop.working import edge_line, forward_line, reverse_line, tangent_line
 
 # Beyond so many nodes the gradient is not written out as one formula; it could not be read anyway.
 LARGEST_FORMULA = 400
@@ -41,7 +40,7 @@ def trace(
     mode: str = "reverse",
     check: bool = True,
     symbolic: bool = False,
-    figures: int = 6,
+    figures: int = DEFAULT_FIGURES,
 ) -> Trace:
     """The Trace of a program at a point; see `backprop.trace`."""
     if isinstance(program, str):
@@ -57,14 +56,21 @@ def trace(
     found = _assemble(here, mode, figures)
     witnesses, more = running.finish()
     found.witnesses.extend(witnesses)
-    found.notes.extend(more)
+    found.notes = _merged(found.notes, more)
     return found
+
+
+def _merged(notes: list[Note], more: list[Note]) -> list[Note]:
+    """All notes; where the witnesses say more of the same thing at the same node, their word stands."""
+    told = {(note.code, note.node): note for note in more}
+    kept = [told.pop((note.code, note.node), note) for note in notes]
+    return kept + [note for note in more if (note.code, note.node) in told]
 
 
 def _symbolic(program: Program, inputs: Mapping[str, Number], wrt: Sequence[str] | None) -> Point:
     """The program with every input standing for itself."""
+    from backprop.derivatives import slopes
     from backprop.kinds.symbol import SYMBOL
-    from backprop.rules import partials
     from backprop.values import values
 
     syntax, graph = program.read(program.spelled(inputs))
@@ -72,7 +78,7 @@ def _symbolic(program: Program, inputs: Mapping[str, Number], wrt: Sequence[str]
     moving = graph.moving(nodes)
     # each operation over the ids of its operands: that is the step a reader follows
     known = values(graph, SYMBOL, {node: SYMBOL.symbol(name) for name, node in graph.inputs.items()})
-    return Point(syntax, graph, SYMBOL, {}, [], nodes, moving, known, partials(graph, SYMBOL, known, moving))
+    return Point(syntax, graph, SYMBOL, {}, [], nodes, moving, known, slopes(graph, known, moving))
 
 
 def _assemble(point: Point, mode: str, figures: int, symbolic: bool = False) -> Trace:
@@ -104,8 +110,8 @@ def _assemble(point: Point, mode: str, figures: int, symbolic: bool = False) -> 
         formulas={} if symbolic else _formulas(point),
         nodes=_nodes(point, mode, tangents, adjoints),
         edges=_edges(point, contributions),
+        figures=figures,
     )
-    found.steps = _steps(found, figures)
     found.notes = list(reading_notes(point)) if symbolic else notes(point)
     return found
 
@@ -191,52 +197,11 @@ def _forward_contributions(point: Point, tangents: list[Any]) -> list[Any]:
     return brought
 
 
-def _steps(found: Trace, figures: int) -> list[Step]:
-    """The lines of working in the order in which they are done."""
-    values = {node.id: node.value for node in found.nodes}
-    moved = {node.id: node.adjoint if found.mode == "reverse" else node.tangent for node in found.nodes}
-    into: dict[str, list[Edge]] = {}
-    out_of: dict[str, list[Edge]] = {}
-    for edge in found.edges:
-        if edge.formula is not None:
-            into.setdefault(edge.target, []).append(edge)
-            out_of.setdefault(edge.source, []).append(edge)
-
-    def number_of(node_id: str) -> str | None:
-        value = values.get(node_id)
-        return None if value is None else figure(value, figures)
-
-    steps: list[Step] = []
-    for node in found.nodes:
-        if node.formula is not None and node.taken:
-            steps.append(Step("forward", node.id, forward_line(node, number_of, figures)))
-            if found.mode == "forward" and node.tangent is not None:
-                text = tangent_line(node, into.get(node.id, []), moved.get, found.wrt[0], figures)
-                steps.append(Step("tangent", node.id, text))
-    if found.mode == "reverse":
-        for node in reversed(found.nodes):
-            if node.adjoint is None and not out_of.get(node.id):
-                continue
-            leaving = out_of.get(node.id, [])
-            if len(leaving) == 1:
-                edge = leaving[0]
-                text = reverse_line(node, leaving, moved.get, found.output, figures)
-                steps.append(Step("reverse", node.id, text, (edge.source, edge.target, edge.key)))
-                continue
-            for edge in leaving:
-                text = edge_line(edge, moved.get(edge.target), found.output, figures)
-                steps.append(Step("reverse", node.id, text, (edge.source, edge.target, edge.key)))
-            if node.adjoint is not None:
-                text = reverse_line(node, leaving, moved.get, found.output, figures)
-                steps.append(Step("reverse", node.id, text))
-    return steps
-
-
 def _formulas(point: Point) -> dict[str, str]:
     """The gradient as formulas of the inputs, where they are short enough to be read."""
     graph: Graph = point.graph
     if len(graph) > LARGEST_FORMULA:
         return {}
-    from backprop.diff import gradient_formulas
+    from backprop.derivatives import gradient_formulas
 
     return gradient_formulas(graph, point.wrt)

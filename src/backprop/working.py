@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from backprop.figures import DEFAULT_FIGURES, figure
-from backprop.trace import Edge, Node, Value
+from backprop.record import Edge, Node, Step, Trace, Value
 
 NO_VALUE = "no value here"
 NOT_TAKEN = "branch not taken"
@@ -50,6 +50,51 @@ class Working:
             parts.append(self.value)
         said = self.remark or ("" if self.value else NO_VALUE)
         return " = ".join(parts) + (f"   ({said})" if said else "")
+
+
+# -- a whole trace --------------------------------------------------------------------------------------------------
+
+
+def steps(found: Trace, figures: int = DEFAULT_FIGURES) -> list[Step]:
+    """The lines of working of a trace in the order in which they are done."""
+    values = {node.id: node.value for node in found.nodes}
+    moved = {node.id: node.adjoint if found.mode == "reverse" else node.tangent for node in found.nodes}
+    into: dict[str, list[Edge]] = {}
+    out_of: dict[str, list[Edge]] = {}
+    for edge in found.edges:
+        if edge.formula is not None:
+            into.setdefault(edge.target, []).append(edge)
+            out_of.setdefault(edge.source, []).append(edge)
+
+    def number_of(node_id: str) -> str | None:
+        value = values.get(node_id)
+        return None if value is None else figure(value, figures)
+
+    lines: list[Step] = []
+    for node in found.nodes:
+        if node.formula is not None and node.taken:
+            lines.append(Step("forward", node.id, forward_line(node, number_of, figures)))
+            if found.mode == "forward" and node.tangent is not None:
+                text = tangent_line(node, into.get(node.id, []), moved.get, found.wrt[0], figures)
+                lines.append(Step("tangent", node.id, text))
+    if found.mode == "reverse":
+        for node in reversed(found.nodes):
+            if node.adjoint is None and not out_of.get(node.id):
+                continue
+            leaving = out_of.get(node.id, [])
+            if len(leaving) == 1:
+                edge = leaving[0]
+                text = reverse_line(node, leaving, moved.get, found.output, figures)
+                lines.append(Step("reverse", node.id, text, (edge.source, edge.target, edge.key)))
+                continue
+            doubled = parallel(leaving)
+            for edge in leaving:
+                text = edge_line(edge, moved.get(edge.target), found.output, figures, _key(edge) in doubled)
+                lines.append(Step("reverse", node.id, text, (edge.source, edge.target, edge.key)))
+            if node.adjoint is not None:
+                text = reverse_line(node, leaving, moved.get, found.output, figures)
+                lines.append(Step("reverse", node.id, text))
+    return lines
 
 
 # -- values: inputs first -------------------------------------------------------------------------------------------

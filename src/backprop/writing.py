@@ -26,22 +26,22 @@ _ARGUMENT = re.compile(r"[^\W\d]\w*")
 
 
 @lru_cache(maxsize=512)
-def _pieces(form: str, names: tuple[str, ...]) -> tuple[str | int, ...]:
+def pieces(form: str, names: tuple[str, ...]) -> tuple[str | int, ...]:
     """A form cut at its operands: "x + y" is (0, " + ", 1)."""
-    pieces: list[str | int] = []
+    parts: list[str | int] = []
     at = 0
     for found in _ARGUMENT.finditer(form):
         if found[0] in names:
             if found.start() > at:
-                pieces.append(form[at : found.start()])
-            pieces.append(names.index(found[0]))
+                parts.append(form[at : found.start()])
+            parts.append(names.index(found[0]))
             at = found.end()
     if at < len(form):
-        pieces.append(form[at:])
-    return tuple(pieces)
+        parts.append(form[at:])
+    return tuple(parts)
 
 
-def _needs_brackets(row: Row, position: int, text: str, level: int) -> bool:
+def needs_brackets(row: Row, position: int, text: str, level: int) -> bool:
     """Whether an operand must stand in brackets to be read back as one operand."""
     own = row.level
     if own == POWER:
@@ -68,12 +68,12 @@ def written(row: Row, operands: list[Written]) -> Written:
         name = row.called[0] if row.called else row.name
         return f"{name}({', '.join(text for text, _ in operands)})", ATOM
     parts: list[str] = []
-    for piece in _pieces(row.form, row.parameters):
+    for piece in pieces(row.form, row.parameters):
         if isinstance(piece, str):
             parts.append(piece)
             continue
         text, level = operands[piece]
-        parts.append(f"({text})" if _needs_brackets(row, piece, text, level) else text)
+        parts.append(f"({text})" if needs_brackets(row, piece, text, level) else text)
     return "".join(parts), row.level if row.form != row.parameters[0] else operands[0][1]
 
 

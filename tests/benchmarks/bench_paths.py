@@ -16,10 +16,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from backprop.paths import Routes, count, factor, listing, terms, top, total
+from backprop.path_sums import Routes, count, factor, listing, terms, top, total
+from backprop.record import Trace
 from backprop.render.look import Look
 from backprop.render.paths import lines
-from backprop.trace import Trace
 from diamonds import diamonds, written_diamonds
 
 SLOPES = (0.5, -1.25, 0.75)

@@ -11,8 +11,8 @@ from functools import lru_cache
 from importlib import import_module
 
 from backprop.mistakes import Mistake, closest
+from backprop.record import Trace
 from backprop.render.look import Look
-from backprop.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backprop.check import CheckReport, Convergence, Quotient
+from backprop.checks import CheckReport, Convergence, Quotient
+from backprop.record import Witness
 from backprop.render.look import Look
 from backprop.render.tables import Cell, table, visible, wrap
-from backprop.trace import Witness
 
 LEGEND = (
     "A ratio says how many times smaller the error got: near 100 for an error like h², near 10 for one like h; "

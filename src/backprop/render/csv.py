@@ -6,9 +6,9 @@ import csv
 from collections.abc import Iterator
 from io import StringIO
 
+from backprop.record import Trace, Value
 from backprop.render import Format
 from backprop.render.look import Look
-from backprop.trace import Trace, Value
 
 FORMAT = Format("csv", suffix=".csv", says="one row for each node, then for each edge; all digits")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from backprop.diff import Derivatives
+from backprop.derivatives import Derivatives
 from backprop.render import UnknownFormat
 from backprop.render.json import ascii_json
 from backprop.render.look import Look

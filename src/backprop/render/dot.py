@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from backprop.record import Trace
 from backprop.render import Format
 from backprop.render.drawing import edge_label, node_lines
 from backprop.render.look import Look
 from backprop.render.tables import visible
-from backprop.trace import Trace
 
 FORMAT = Format("dot", suffix=".dot", says="the graph for Graphviz (dot -Tsvg)")
 

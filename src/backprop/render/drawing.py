@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from backprop.record import Edge, Node, Trace
 from backprop.render.look import Look
-from backprop.trace import Edge, Node, Trace
 from backprop.working import NO_VALUE, NOT_TAKEN, slope
 
 

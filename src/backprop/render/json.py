@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from backprop.record import Trace
 from backprop.render import Format
 from backprop.render.look import Look
-from backprop.trace import Trace
 
 FORMAT = Format("json", suffix=".json", says="the whole trace, one node, edge and step a line; NetworkX loads it")
 

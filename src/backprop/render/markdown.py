@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from backprop.record import Trace
 from backprop.render import Format, mermaid
 from backprop.render.look import Look
 from backprop.render.table import adjoint_lines, checked, program_lines, put_in, tangent_lines, value_lines, verdict
 from backprop.render.tables import visible
-from backprop.trace import Trace
 from backprop.working import NO_VALUE, NOT_TAKEN, Working, slope
 
 FORMAT = Format("markdown", suffix=".md", says="the working as a page, with the graph as a drawing")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from backprop.record import Trace
 from backprop.render import Format
 from backprop.render.drawing import edge_label, node_lines
 from backprop.render.look import Look
 from backprop.render.tables import visible
-from backprop.trace import Trace
 
 FORMAT = Format("mermaid", suffix=".mmd", says="flowchart text for Markdown pages")
 

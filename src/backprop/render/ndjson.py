@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from backprop.record import Trace
 from backprop.render import Format
 from backprop.render.json import ascii_json
 from backprop.render.look import Look
-from backprop.trace import Trace
 
 FORMAT = Format("ndjson", suffix=".ndjson", says="one JSON record a line: trace, then nodes, edges, steps, witnesses")
 

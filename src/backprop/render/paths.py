@@ -12,7 +12,7 @@ from typing import Any
 
 from backprop.figures import figure
 from backprop.mistakes import Mistake, TermsWithoutSize, closest
-from backprop.paths import (
+from backprop.path_sums import (
     Factored,
     PathTerm,
     Routes,
@@ -27,11 +27,11 @@ from backprop.paths import (
     total,
     undefined,
 )
+from backprop.record import Value
 from backprop.render.csv import _digits as all_digits
 from backprop.render.json import ascii_json
 from backprop.render.look import Look
 from backprop.render.tables import GAP, cells, table, visible, wrap
-from backprop.trace import Value
 from backprop.working import slope
 
 FORMATS = ("table", "json", "ndjson", "csv")

@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
+from backprop.record import Edge, Node, Trace, Witness
 from backprop.render import Format
 from backprop.render.look import Look
 from backprop.render.tables import GAP, MEASURED, Cell, cells, table, visible, wrap
-from backprop.trace import Edge, Node, Trace, Witness
 from backprop.working import (
     NO_VALUE,
     NOT_TAKEN,

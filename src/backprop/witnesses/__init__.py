@@ -14,7 +14,7 @@ as well (`fine`), and only where those are wrong too does a witness disagree.
 from __future__ import annotations
 
 from backprop.point import Point
-from backprop.trace import Note, Witness
+from backprop.record import Note, Witness
 from backprop.witnesses import child, differences, modes, sympy_rules, sympy_whole
 from backprop.witnesses.fine import Fine, lost_digits
 

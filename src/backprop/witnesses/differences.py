@@ -17,8 +17,8 @@ from backprop.figures import figure
 from backprop.graph import CONST, INPUT, Graph
 from backprop.kinds import Hole
 from backprop.point import Point
+from backprop.record import Witness
 from backprop.rules import is_kink
-from backprop.trace import Witness
 from backprop.witnesses.fine import (
     EPSILON,
     FULL,

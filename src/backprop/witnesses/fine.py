@@ -14,9 +14,9 @@ from backprop.graph import CONST, INPUT, Graph
 from backprop.kinds import Hole
 from backprop.kinds.real import REAL
 from backprop.point import Point
+from backprop.record import Note, Witness
 from backprop.reverse import reverse
 from backprop.rules import Partials, partials
-from backprop.trace import Note, Witness
 from backprop.values import values
 
 # Digits to try in turn: the first nearly always do; 1 - tanh(300)^2 needs 261 and 1 - tanh(700)^2 needs 608.

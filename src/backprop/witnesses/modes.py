@@ -13,7 +13,7 @@ from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole
 from backprop.kinds.real import REAL
 from backprop.point import Point
-from backprop.trace import Witness
+from backprop.record import Witness
 from backprop.witnesses.fine import EPSILON, FULL, SMALLEST
 
 BY_FORWARD, BY_PATHS = "forward mode", "paths"

@@ -14,8 +14,8 @@ from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole
 from backprop.kinds.real import REAL
 from backprop.point import Point
+from backprop.record import Witness
 from backprop.rules import is_kink, partial
-from backprop.trace import Witness
 from backprop.witnesses.child import Answers
 from backprop.witnesses.fine import (
     EPSILON,

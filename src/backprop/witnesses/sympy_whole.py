@@ -8,8 +8,8 @@ from backprop import ops
 from backprop.graph import CONST, INPUT
 from backprop.kinds.real import REAL
 from backprop.point import Point
+from backprop.record import Witness
 from backprop.rules import is_kink
-from backprop.trace import Witness
 from backprop.witnesses.child import Answers
 from backprop.witnesses.fine import Fine, is_number, judge
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from backprop.figures import DEFAULT_FIGURES
 from backprop.mistakes import Mistake
 
 FORMAT, VERSION = "backprop-trace", 1
@@ -105,9 +106,19 @@ class Trace:
     formulas: dict[str, str]
     nodes: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
     witnesses: list[Witness] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    figures: int = field(default=DEFAULT_FIGURES, compare=False)
+    written_steps: list[Step] | None = field(default=None, compare=False)
+
+    @property
+    def steps(self) -> list[Step]:
+        """The lines of working in the order in which they are done, `figures` digits each; written when asked for."""
+        if self.written_steps is None:
+            from backprop.working import steps  # it reads traces, so it comes after them
+
+            self.written_steps = steps(self, self.figures)
+        return self.written_steps
 
     @property
     def exit_code(self) -> int:
@@ -192,9 +203,9 @@ class Trace:
                 formulas=record.get("formulas", {}),
                 nodes=[Node(**_restored(item)) for item in record["nodes"]],
                 edges=[Edge(**_restored(item)) for item in record["edges"]],
-                steps=[Step(**_restored(item)) for item in record["steps"]],
                 witnesses=[Witness(**_restored(item)) for item in record["witnesses"]],
                 notes=[Note(**_restored(item)) for item in record["notes"]],
+                written_steps=[Step(**_restored(item)) for item in record["steps"]],
             )
         except (KeyError, TypeError, AttributeError, OverflowError) as error:
             raise NotATrace(f"a part of this trace is missing or misshapen: {error}") from None

@@ -24,7 +24,7 @@ from typing import Any
 
 from backprop.figures import figure
 from backprop.mistakes import TermsWithoutSize, UnknownNode
-from backprop.trace import Edge, NotATrace, Trace, Value
+from backprop.record import Edge, NotATrace, Trace, Value
 
 # Below a node whose remaining routes have so few edges in all, they are worked out once and used for every route that
 # comes by: prefix products are then extended thousands of times by one multiplication each.
@@ -447,12 +447,12 @@ class PathTerm:
 def listing(routes: Routes) -> Iterator[PathTerm]:
     """Every path in order (by first edge, then by second, ...), one after another and never all at once.
 
-    >>> from backprop.trace import Edge, Node, Trace
+    >>> from backprop.record import Edge, Node, Trace
     >>> nodes = [Node("b", "input"), Node("c", "add"), Node("d", "add"), Node("e", "mul")]
     >>> edges = [Edge("b", "c", 1, 1.0, "1"), Edge("b", "d", 0, 1.0, "1")]
     >>> edges += [Edge("c", "e", 0, 2.0, "d"), Edge("d", "e", 1, 3.0, "c")]
     >>> trace = Trace("", "", "real", "reverse", {}, [], "e", 6.0, ["b"], {}, {}, nodes, edges)
-    >>> from backprop.paths import Routes
+    >>> from backprop.path_sums import Routes
     >>> [(path.nodes, path.term, path.running) for path in listing(Routes(trace, "b"))]
     [(['b', 'c', 'e'], 2.0, 2.0), (['b', 'd', 'e'], 3.0, 5.0)]
     """

@@ -186,9 +186,7 @@ def differentiate(program: str, wrt: Sequence[Sequence[str]] | None = None, orde
     )
 
 
-def _sequences(
-    graph: Graph, wrt: Sequence[Sequence[str]] | None, order: int
-) -> dict[tuple[int, ...], tuple[str, ...]]:
+def _sequences(graph: Graph, wrt: Sequence[Sequence[str]] | None, order: int) -> dict[tuple[int, ...], tuple[str, ...]]:
     """Which derivatives are asked for: nodes and names, in the order taken."""
     asked: list[tuple[int, ...]] = []
     if wrt is None:
@@ -216,9 +214,7 @@ def _name(graph: Graph, node: int) -> str:
     return graph.names.get(node, graph.ids[node]) if graph.codes[node] == INPUT else graph.ids[node]
 
 
-def _derive(
-    graph: Graph, held: frozenset[int], names: tuple[str, ...], found: dict[tuple[str, ...], Formula]
-) -> None:
+def _derive(graph: Graph, held: frozenset[int], names: tuple[str, ...], found: dict[tuple[str, ...], Formula]) -> None:
     """Put the derivative by `names` into `found`, with the lower ones it is made from (all of one order at once)."""
     if names in found:
         return

@@ -19,8 +19,8 @@ from backprop.kinds import Hole
 from backprop.kinds.real import REAL
 from backprop.notes import notes
 from backprop.point import Number, Point, Program
+from backprop.record import Note, Value, Witness
 from backprop.syntax import canonical
-from backprop.trace import Note, Value, Witness
 from backprop.values import values
 from backprop.witnesses import start
 from backprop.witnesses.fine import cut, is_number
