@@ -245,3 +245,12 @@ def test_a_saved_trace_is_a_point_too(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     path.write_text(json.dumps({"format": "backprop-trace", "inputs": {"x": 3.0, "y": "Infinity"}}), encoding="utf-8")
     assert bindings.point_file(str(path)) == {"x": "3.0", "y": "inf"}
+
+
+def test_a_misspelt_option_with_a_word_for_its_value_is_told_which_was_meant() -> None:
+    with pytest.raises(mistakes.NotANumber) as told:
+        split(["x", "--fromat", "json"], [Option("format", "how it is shown", "F")])
+    assert "--format json" in told.value.repair
+    with pytest.raises(mistakes.NotANumber) as told:
+        split(["x", "--rate", "abc"], [Option("at", "a file", "F")])
+    assert "--at" not in told.value.repair

@@ -159,3 +159,10 @@ def test_a_program_without_expectations_says_so() -> None:
     code, out, _ = call("-", stdin="1 + 1\n")
     assert code == 0
     assert "no expectations" in out
+
+
+def test_an_expectation_can_look_past_a_learning_step() -> None:
+    program = "param w = 1\nL = w^2\n"
+    assert result("after step 0.25 w = 0.5", "after 2 steps of 0.25 L = 0.0625", program=program).fine
+    wrong = result("after step 0.25 w = 0.6", program=program)
+    assert [one.found for one in wrong.differences] == ["w = 0.5"]

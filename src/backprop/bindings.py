@@ -157,7 +157,7 @@ def split(words: Sequence[str], options: Iterable[Option], binds: bool = True) -
                     raise WordMissing(f"{name} has no value", _missing_value(variable, known))
                 value = rest[at]
                 at += 1
-            _bind(found.given, variable, read_value(value, variable))
+            _bind(found.given, variable, _read_or_slip(value, variable, known))
         elif binds and (binding := _BINDING.fullmatch(word)) and reads_as_value(binding[2]):
             variable = normal(binding[1])
             _bind(found.given, variable, read_value(binding[2], variable))
@@ -229,6 +229,27 @@ def read_value(text: str, name: str) -> str:
     return numeral(text, name)
 
 
+def _read_or_slip(text: str, name: str, options: Iterable[str]) -> str:
+    """`read_value`; when the text is no number and the name is nearly an option's (`--fromat json`), that is told."""
+    try:
+        return read_value(text, name)
+    except NotANumber as mistake:
+        near = _nearly(f"--{name}", options)
+        if near is not None:
+            mistake.repair = f"Did you mean the option {near} {text}?   {mistake.repair}"
+        raise
+
+
+def _nearly(word: str, options: Iterable[str]) -> str | None:
+    """The option that was probably meant. Short names are variables: x is one letter from anything."""
+    import difflib
+
+    if len(word) <= 5:
+        return None
+    found = difflib.get_close_matches(word[2:], [option[2:] for option in options], n=1, cutoff=0.75)
+    return f"--{found[0]}" if found else None
+
+
 def read_file(path: str) -> str:
     """The text of a file. Raises `CannotRead`."""
     try:
@@ -287,17 +308,13 @@ def saved_number(value: Any, name: str) -> str:
 def refuse_lookalikes(unused: Iterable[str], variables: Iterable[str], options: Iterable[Option]) -> None:
     """A variable that the program does not use and that looks like an option is a slip of the fingers.
 
-    `--frmat json` has failed already, for json is no number; this is for `--step 3` and its like.
+    `--frmat json` has been found out already, for json is no number; this is for `--step 3` and its like.
     """
-    import difflib
-
-    names = [option.name for option in options]
     variables = list(variables)
     for name in unused:
-        # short names are variables: x is one letter from anything
-        near = difflib.get_close_matches(name, [*names, *variables], n=1, cutoff=0.75) if len(name) > 3 else []
-        if near and near[0] in names:
-            raise UnknownOption(f"--{name}", f"--{near[0]}", variables)
+        near = _nearly(f"--{name}", [f"--{option.name}" for option in options])
+        if near is not None:
+            raise UnknownOption(f"--{name}", near, variables)
 
 
 def extra_word(words: Sequence[str]) -> Mistake:

@@ -13,7 +13,7 @@ from backprop.kinds import Hole
 from backprop.mistakes import CannotRead, Mistake, NotANumber, Span, UnknownNode, UnreadableExpectation
 from backprop.notes import notes
 from backprop.numerals import numeral
-from backprop.point import Point, Program, resolve
+from backprop.point import Number, Point, Program, resolve
 from backprop.render.look import Look
 from backprop.syntax import normal
 
@@ -22,6 +22,7 @@ _ID = rf"{bindings.NAME}(?:~[0-9]+)?"
 _SLOPE = re.compile(rf"[d∂]\s*({_ID})\s*/\s*[d∂]\s*({_ID})")
 _EQUALS = re.compile(r"(.*?)\s*(?<![<>!=])=(?!=)\s*(.*)")
 _PATHS = re.compile(rf"paths\s+from\s+({_ID})(?:\s+to\s+({_ID}))?")
+_LATER = re.compile(r"after\s+(?:([1-9][0-9]{0,4})\s+)?steps?\s+(?:of\s+)?(\S+)\s+(.+)")
 _DECIMAL = re.compile(r"[-−+]?[0-9]*[.,]([0-9]+)(?:[eE]([-−+]?[0-9]+))?")
 
 
@@ -111,11 +112,12 @@ def _line(text: str, span: Span) -> int:
 
 
 class _Checker:
-    """A program at the point of its defaults, asked one expectation after another."""
+    """A program at a point, asked one expectation after another; `given` are inputs that have left their defaults."""
 
-    def __init__(self, program: Program, point: Point) -> None:
+    def __init__(self, program: Program, point: Point, given: dict[str, Number] | None = None) -> None:
         self.program = program
         self.point = point
+        self.given = given or {}
         self.notes = [note.code for note in notes(point)]
 
     def differs(self, said: str, span: Span) -> str | None:
@@ -124,6 +126,9 @@ class _Checker:
         rest = rest.strip()
         if word == "mistake":
             return "the program is well formed"
+        later = _LATER.fullmatch(said)
+        if later is not None:
+            return self.later(int(later[1] or 1), later[2], span).differs(later[3], span)
         if word == "note" and "=" not in said:
             return None if rest in self.notes else f"notes: {', '.join(self.notes) or 'none'}"
         if word == "undefined" and "=" not in said:
@@ -141,6 +146,17 @@ class _Checker:
             return None
         digits = max(6, len(re.sub(r"\D", "", right)) + 2)
         return f"{left} = {figure(found, min(digits, 17))}"
+
+    def later(self, steps: int, rate: str, span: Span) -> _Checker:
+        """The program after so many steps of gradient descent on its params."""
+        from backprop.step import descend
+
+        try:
+            taken = list(descend(self.program, self.given, self.number(rate), steps))
+        except NotANumber as mistake:
+            raise UnreadableExpectation(mistake.cause, span) from None
+        given = {**self.given, **taken[-1].after}
+        return _Checker(self.program, self.program.at(given), given)
 
     def differs_from_undefined(self, rest: str, span: Span) -> str | None:
         if not rest:
@@ -161,7 +177,7 @@ class _Checker:
     def slope(self, of: str, by: str) -> Any:
         from backprop.reverse import reverse
 
-        here = self.program.at({}, wrt=[by])
+        here = self.program.at(self.given, wrt=[by])
         adjoint = reverse(here.graph, here.partials, here.kind, self.node(of)).adjoints[here.wrt[0]]
         return 0.0 if adjoint is None else adjoint
 
@@ -169,7 +185,7 @@ class _Checker:
         from backprop.path_sums import Routes, count
         from backprop.tracing import trace
 
-        found = trace(self.program, {}, wrt=[source], check=False)
+        found = trace(self.program, self.given, wrt=[source], check=False)
         ids = self.point.graph.ids
         return count(Routes(found, ids[self.node(source)], None if target is None else ids[self.node(target)]))
 

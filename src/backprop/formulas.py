@@ -121,7 +121,7 @@ def number(literal: str) -> Formula:
 
 def exact(value: Fraction, decimal: bool = False) -> Formula:
     """A number worked out: as a decimal when `decimal` and a short one is exact, else as a fraction."""
-    if decimal and value.denominator != 1:
+    if decimal and 1 < value.denominator < 10**17 and abs(value.numerator) < 10**17:  # no longer one is shown
         rest = value.denominator
         for factor in (2, 5):
             while rest % factor == 0:

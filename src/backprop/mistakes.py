@@ -303,6 +303,8 @@ class MissingValue(Mistake):
             parts.append(f"Did you mean {like} where you wrote {name}?")
         example = " ".join(f"--{one} 2" for one in missing[:3]) + (" ..." if len(missing) > 3 else "")
         parts.append(f"To give values: {example}   (or {name}=2)")
+        if not given and not unused:
+            parts.append("No values at hand? `backprop diff` and `trace --symbolic` need none.")
         super().__init__(cause, "   ".join(parts), span)
 
 

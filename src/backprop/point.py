@@ -154,7 +154,7 @@ def resolve(graph: Graph, wrt: Sequence[str] | None) -> list[int]:
         if node is None:
             node = graph.index(name)
         if node is None:
-            raise UnknownNode(name, [*graph.inputs, *graph.names.values()])
+            raise UnknownNode(name, list(dict.fromkeys([*graph.inputs, *graph.names.values()])))
         if node not in nodes:
             nodes.append(node)
     return nodes

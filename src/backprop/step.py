@@ -34,7 +34,7 @@ class Learned:
         record: dict[str, Any] = {"step": self.number, "rate": self.rate, "loss": self.loss}
         if self.loss_after is not None:
             record["loss_after"] = self.loss_after
-        record |= {"before": self.before, "gradient": self.slopes, "after": self.after}
+        record |= {"before": self.before, "gradient": self.slopes}
         # what is not finite has been told by `trouble`
         record["after"] = {name: value for name, value in self.after.items() if value - value == 0}
         if self.trouble is not None:
