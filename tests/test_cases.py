@@ -15,7 +15,8 @@ import backprop
 from backprop.path_sums import Routes, count
 from backprop.record import Trace
 
-CASES = json.loads((Path(__file__).parent / "cases" / "handed.json").read_text(encoding="utf-8"))
+FILES = [Path(__file__).parent / "cases" / name for name in ("handed.json", "own.json")]
+CASES = [case for file in FILES for case in json.loads(file.read_text(encoding="utf-8"))]
 
 # vectors
 NOT_BUILT = {

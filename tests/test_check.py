@@ -99,3 +99,16 @@ def test_the_json_is_one_record_with_no_nan_in_it() -> None:
     assert record["value"] == "Infinity"
     assert record["witnesses"][0]["of"] == "x"
     assert report.to_json() == check("exp(x)", {"x": 1000}).to_json()
+
+
+def test_on_a_narrow_screen_ratios_make_room_and_remarks_stand_below() -> None:
+    lines = list(render(check("tanh(x*w) + abs(y)", {"x": 1.4, "w": 2, "y": 0}), Look(width=60)))
+    assert max(map(len, lines)) <= 60
+    assert any(line.split() == ["h", "central", "error", "one-sided", "error"] for line in lines)
+    assert any(line.startswith("∂f/∂y, difference: kink at") for line in lines)
+    assert not any("remark" in line for line in lines)
+
+
+def test_a_check_begins_with_what_is_worked_out_and_the_point() -> None:
+    lines = list(render(check("input x = 2; y = x^2; y", {}), Look()))
+    assert lines[:2] == ["y = x^2; y", "at  x = 2"]

@@ -583,3 +583,48 @@ def test_answers_start_before_they_are_complete() -> None:
         running.stdout.close()
         assert running.wait(timeout=30) == 0
     assert time.monotonic() - begun < 30
+
+
+def test_operations_are_found_by_their_sign_too() -> None:
+    assert call("ops", "+")[1].startswith("add: ")
+    assert call("ops", "<=")[1].startswith("le: ")
+    assert [line.partition(":")[0] for line in call("ops", "log")[1].splitlines() if line.startswith("log")] == [
+        "log",
+        "log_base",
+    ]
+
+
+def test_the_listing_of_operations_fits_a_screen() -> None:
+    from backprop import ops, reference
+    from backprop.render.look import Look
+
+    lines = list(reference.listing(Look(width=80)))
+    assert max(map(len, lines)) <= 80
+    assert {row.name for row in ops.rows()} <= {line.split()[0] for line in lines if line.strip()}
+
+
+def test_help_about_an_unknown_command_says_so() -> None:
+    code, _, told = call("help", "trase")
+    assert code == 2
+    assert "Did you mean backprop trace?" in told
+
+
+def test_words_that_a_command_has_no_use_for_are_named() -> None:
+    assert "schema takes options alone" in call("schema", "x")[2]
+    assert "ops takes one name" in call("ops", "sin", "cos")[2]
+    assert "render takes one file" in call("render", "a", "b")[2]
+
+
+def test_every_format_of_formulas_and_of_traces_begins_with_the_table() -> None:
+    assert call("diff", "x^2", "--format", "table") == call("diff", "x^2")
+
+
+def test_what_was_given_is_named_once() -> None:
+    assert "You gave x.  " in call("grad", "relu(xx)", "--x", "2")[2]
+
+
+def test_a_step_shows_its_program_once() -> None:
+    shown = call("step", "param w = 1; (w*x - 3)^2", "--x", "2", "--rate", "0.05")[1]
+    assert shown.count("param w = 1") == 1
+    assert "  w = 1 - 0.05 · (-4) = 1.2\n" in shown
+    assert "Worked out again after the step\nat  x = 2\nparams  w = 1.2\n" in shown

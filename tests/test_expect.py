@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from backprop import cli, expect, mistakes
+from backprop.render.look import Look
 
 LESSON = """input a = 2
 input b = 1
@@ -166,3 +167,12 @@ def test_an_expectation_can_look_past_a_learning_step() -> None:
     assert result("after step 0.25 w = 0.5", "after 2 steps of 0.25 L = 0.0625", program=program).fine
     wrong = result("after step 0.25 w = 0.6", program=program)
     assert [one.found for one in wrong.differences] == ["w = 0.5"]
+
+
+def test_a_file_that_is_not_there_is_named_once_with_the_reason() -> None:
+    shown = list(expect.report([expect.run("/nowhere/a.bp")], Look()))
+    assert shown[:3] == [
+        "FAILED  /nowhere/a.bp",
+        "        cannot be read",
+        "          /nowhere/a.bp: no such file or directory",
+    ]

@@ -385,7 +385,7 @@ MISTAKES = [
     ("\ud800", "unknown-character", "\ud800"),
     ("（x）", "unknown-character", "（"),
     ("1_000", "unknown-character", "_"),
-    ("{x}", "unknown-character", "{"),
+    ("{x}", "unknown-character", "{x}"),
     ("input x, 3", "misplaced", "3"),
 ]
 

@@ -463,3 +463,67 @@ def test_control_characters_in_a_program_are_written_out() -> None:
 def test_wrapping_never_cuts_a_word_that_fits() -> None:
     assert wrap("one two three", 7, "  ") == ["one two", "  three"]
     assert wrap("x" * 10, 4) == ["xxxx", "xxxx", "xx"]
+
+
+# -- what a reader sees -----------------------------------------------------------------------------------------------
+
+
+def test_a_sum_with_a_number_missing_says_which() -> None:
+    found = trace("sqrt(y) + x*y", {"x": -1, "y": 0}, check=False)
+    (line,) = [step.text for step in found.steps if step.phase == "reverse" and step.text.startswith("∂f/∂y =")]
+    assert line == (
+        "∂f/∂y = ∂f/∂v1 · ∂v1/∂y + ∂f/∂v2 · ∂v2/∂y = 1 · (1/(2*v1)) + 1 · x = 1 · undefined + 1 · (-1)"
+        "   (no value here; two edges meet here: add)"
+    )
+
+
+def test_the_neuron_is_a_table_on_a_screen_of_80_columns() -> None:
+    shown = rendered(trace(NEURON, AT_NEURON, check=False), width=80).splitlines()
+    assert "∂L/∂z    ∂L/∂h · ∂h/∂z     1 - h^2  -0.229297 · 0.216152  -0.049563" in shown
+
+
+def test_below_a_sum_on_a_narrow_screen_stands_why_there_is_one() -> None:
+    shown = rendered(trace("x*x*x + sin(x)*x", {"x": 3}, check=False), width=70)
+    assert "\n         (five edges meet\n         here: add)\n" in shown
+    assert "+ ∂f/∂v1 · ∂v1/∂x #2" in shown
+
+
+def test_a_sum_too_long_for_a_line_breaks_before_a_plus() -> None:
+    shown = rendered(trace("x+x+x+x+x+x*x+sin(x)", {"x": 3}, check=False), width=56)
+    lines = shown[shown.index("∂f/∂x =") :].splitlines()[:8]
+    assert lines[0] == "∂f/∂x = ∂f/∂v1 · ∂v1/∂x #1 + ∂f/∂v1 · ∂v1/∂x #2"
+    assert all(line.startswith(("      + ", "      = ")) for line in lines[1:])
+    assert not any(line.endswith(("·", "+", "=")) for line in lines)
+
+
+def test_the_heading_holds_what_is_worked_out_and_the_point() -> None:
+    program = "# a lesson\ninput x = 2  # data\nparam w = 3\n\ny = w*x  # the product\n# expect y = 6\ny^2\n"
+    shown = rendered(trace(program, {}, check=False))
+    assert shown.startswith("y = w*x\ny^2\nat  x = 2\nparams  w = 3\n\nValues")
+
+
+def test_values_are_never_broken_inside_an_equation() -> None:
+    names = [f"a_long_name_{place}" for place in range(6)]
+    shown = rendered(trace(" + ".join(names), dict.fromkeys(names, 1.5), check=False), width=50)
+    at = shown[shown.index("at  ") : shown.index("\n\n")].splitlines()
+    assert len(at) > 1
+    assert all(line.rstrip(",").endswith("= 1.5") and "\u00a0" not in line for line in at)
+
+
+def test_what_is_told_elsewhere_makes_room_for_the_verdicts() -> None:
+    found = trace("(x*y + z)*x", {"x": 3, "y": -1, "z": 2})
+    shown = rendered(found, width=80)
+    assert "variable  gradient  checked (digits that agree)" in shown
+    assert "∂f/∂x = 2*x*y + z" in shown
+    assert "agrees: SymPy 15, difference 15, forward mode 15, paths 15\n" in shown
+
+
+def test_where_there_is_no_slope_there_is_nothing_to_check() -> None:
+    shown = rendered(trace("sqrt(y) + x", {"x": 1, "y": 0}), width=80)
+    assert "y         no value here  nothing to check\n" in shown
+
+
+def test_wrapping_keeps_the_margin_and_ends_no_line_with_a_sign() -> None:
+    assert wrap("  abc de fg", 8, "    ") == ["  abc de", "    fg"]
+    assert wrap("a · b + c = d", 7, "") == ["a · b", "+ c = d"]
+    assert wrap("x → v1 → f", 6, "") == ["x → v1", "→ f"]

@@ -16,10 +16,14 @@ import pytest
 from hypothesis import given, settings
 
 from backprop import ops, rules, sympy_child
+from backprop.graph import Graph
+from backprop.kinds import Hole, Kind
 from backprop.kinds.digits import Digits
 from backprop.ops import ATOM, SUM, Row
 from backprop.point import Point, at
 from backprop.record import Note, Witness
+from backprop.reverse import Reverse, reverse
+from backprop.rules import Partials
 from backprop.witnesses import child, differences, modes, sympy_rules, verify
 from backprop.witnesses.child import Answers
 from backprop.witnesses.fine import Fine
@@ -210,9 +214,63 @@ def test_at_a_kink_the_number_has_to_lie_between_the_slopes_of_both_sides(
 
 def test_kinks_that_cancel_are_not_believed() -> None:
     # relu(x) - relu(-x) is x, whose slope is 1; the convention at each kink gives 0
-    difference = said(verify(at("relu(x) - relu(-x)", {"x": 0}))[0], "x", "difference")
-    assert (difference.verdict, difference.value) == ("DISAGREES", 1.0)
-    assert "the kinks cancel" in (difference.reason or "")
+    point = at("relu(x) - relu(-x)", {"x": 0})
+    assert (point.by_rules(), point.gradient()) == ({"x": 0.0}, {"x": 1.0})
+    assert verdicts("relu(x) - relu(-x)", x=0) == {"agrees", "not checked"}
+
+
+@pytest.mark.parametrize(
+    ("program", "inputs", "slopes"),
+    [
+        ("sqrt(x^2 + y^2)^2", {"x": 0, "y": 0}, {"x": 0.0, "y": 0.0}),
+        ("sqrt(x)^2", {"x": 0}, {"x": 1.0}),  # from the right
+        ("sqrt(x^2)", {"x": 0}, {"x": 0.0}),  # a corner: the smallest number between -1 and 1
+        ("where(x == 0, 0, x)", {"x": 0}, {"x": 1.0}),
+        ("relu(x) - 2*relu(-x)", {"x": 0}, {"x": 1.0}),  # 2 from the left, 1 from the right
+        ("1/(1 + exp(-x))", {"x": -1000}, {"x": 0.0}),  # exp(1000) overflows; the slope is 5e-435
+    ],
+)
+def test_where_the_rules_cannot_tell_the_slope_the_values_beside_the_point_do(
+    program: str, inputs: dict[str, float], slopes: dict[str, float]
+) -> None:
+    point = at(program, inputs)
+    assert point.gradient() == slopes != point.by_rules()
+
+
+@pytest.mark.parametrize("program", ["sqrt(x)", "(x^2)^(1/4)", "sqrt(abs(x))", "x^0.3*y^0.7", "sqrt(x*y)"])
+def test_an_infinite_slope_or_one_that_depends_on_the_direction_stays_undefined(program: str) -> None:
+    point = at(program, {"x": 0, "y": 0} if "y" in program else {"x": 0})
+    assert all(isinstance(slope, Hole) for slope in point.gradient().values())
+
+
+def test_a_wrong_rule_at_a_single_kink_is_not_taken_for_a_convention() -> None:
+    with planted(ops.by_name("abs"), ("where(x == 0, 5, sign(x))",)):
+        point = at("3*abs(x)", {"x": 0})
+        difference = said(differences.testify(point, Fine(point)), "x", "difference")
+    assert difference.verdict == "DISAGREES"
+    assert "15 does not lie between" in (difference.reason or "")
+
+
+@pytest.mark.parametrize("edge", range(4))
+def test_an_engine_that_drops_an_edge_is_caught_by_forward_mode_and_by_differences(
+    edge: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without_an_edge(graph: Graph, partials: Partials, kind: Kind, **more: Any) -> Reverse:
+        slopes = partials.values[:]
+        slopes[[place for place, slope in enumerate(slopes) if slope is not None][edge]] = None
+        return reverse(graph, dataclasses.replace(partials, values=slopes), kind, **more)
+
+    for module in ("point", "witnesses.fine"):
+        monkeypatch.setattr(f"backprop.{module}.reverse", without_an_edge)
+    point = at("x*y + sin(x)*y", {"x": 0.7, "y": 2})
+    fine = Fine(point)
+    by_modes = {witness.verdict for witness in modes.testify(point, fine.weights)}
+    by_difference = {witness.verdict for witness in differences.testify(point, fine)}
+    assert "DISAGREES" in by_modes & by_difference
+
+
+def test_terms_that_cancel_to_the_last_digit_have_slope_0_for_sympy_too() -> None:
+    assert verdicts("2*sin(x)*cos(x) - sin(2*x)", x=0.7) == {"agrees"}
 
 
 def test_at_the_edge_of_a_domain_one_side_serves() -> None:

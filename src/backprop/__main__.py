@@ -1,8 +1,23 @@
-"""`python -m backprop`."""
+"""The command `backprop`, and `python -m backprop`: the door that an interrupt leaves quietly from the first moment."""
 
+import gc
+import os
+import signal
 import sys
 
-from backprop.cli import main
+
+def main() -> int:
+    """Answer the command line. Returns the exit code."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell may have told us to ignore it
+        signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # while modules are loading nothing is half written
+    # a large program is millions of small records and no cycles: looking for some takes as long as all the work
+    gc.set_threshold(200_000, 20, 100)
+    from backprop import cli
+
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    return cli.main()
+
 
 if __name__ == "__main__":
     sys.exit(main())

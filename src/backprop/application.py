@@ -15,6 +15,7 @@ from backprop import cli
 from backprop.bindings import Option
 from backprop.cli import COMMANDS, SAYS, Command
 
+CODES = "\n\nExit codes: 0 fine, 1 a witness or an expectation disagrees, 2 a mistake, 3 undefined at this point."
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -41,7 +42,7 @@ def build(rich: bool = False, detailed: Sequence[str] | None = None) -> typer.Ty
     app = typer.Typer(
         name="backprop",
         help=SAYS,
-        epilog=_examples(['backprop trace "(x*y + z)*x" --x 3 --y -1 --z 2', "backprop COMMAND --help"], rich),
+        epilog=_examples(['backprop trace "(x*y + z)*x" --x 3 --y -1 --z 2', "backprop trace --help"], rich) + CODES,
         rich_markup_mode=markup,  # type: ignore[arg-type]
         context_settings=HELP,
         add_completion=True,
@@ -127,6 +128,10 @@ def show_help(words: Sequence[str], stdout: TextIO) -> int:
     from backprop.render.look import Look
 
     look = Look.of(stdout)
+    if look.width is not None and look.colour:
+        from typer import rich_utils
+
+        rich_utils.MAX_WIDTH = look.width  # left alone, it believes whatever COLUMNS says
     app = typer.main.get_command(build(rich=look.colour and not look.ascii, detailed=words))
     try:
         with redirect_stdout(stdout):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from backprop.mistakes import (
     CannotRead,
@@ -25,7 +25,9 @@ from backprop.mistakes import (
 from backprop.numerals import numeral
 
 # the terminal NAME of the grammar
-NAME = r"[^\W\d_⁰-₟²³¹¼-¾⅐-⅟↉](?:[^\W⁰-₟²³¹¼-¾⅐-⅟↉]|[₀-₉ₐ-ₜ\u0300-\u036f\u20d0-\u20dc])*"
+NAME = (
+    r"[^\W\d_⁰-₟²³¹ªºʰ-ʸˠ-ˤᴬ-ᵡᵸᶛ-ᶿⱽ¼-¾⅐-⅟↉](?:[^\W⁰-₟²³¹ªºʰ-ʸˠ-ˤᴬ-ᵡᵸᶛ-ᶿⱽ¼-¾⅐-⅟↉]|[₀-₉ₐ-ₜ\u0300-\u036f\u20d0-\u20dc])*"
+)
 _NAME = re.compile(NAME)
 _BINDING = re.compile(rf"({NAME})=(?!=)(.*)", re.DOTALL)
 # 1,000 is one to some readers and a thousand to others; 0,125 and 1,5 are clear
@@ -250,23 +252,47 @@ def _nearly(word: str, options: Iterable[str]) -> str | None:
     return f"--{found[0]}" if found else None
 
 
+# More than any program or trace that could be worked with; what goes on for longer may never end.
+LONGEST_TEXT = 1 << 30
+
+
 def read_file(path: str) -> str:
     """The text of a file. Raises `CannotRead`."""
     try:
         with open(path, "rb") as file:
-            return decoded(file.read(), path)
+            return text_of(file, path)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise CannotRead(path, getattr(error, "strerror", None) or str(error)) from None
 
 
-def decoded(data: bytes, origin: str) -> str:
-    """Bytes as UTF-8 text (a byte order mark tells UTF-16). Raises `CannotRead` for anything else."""
-    try:
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            return data.decode("utf-16")
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CannotRead(origin, f"byte {error.start + 1} is no text", "Text is read as UTF-8.") from None
+def text_of(stream: BinaryIO, origin: str) -> str:
+    """All of a stream as UTF-8 text (a byte order mark tells UTF-16). Raises `CannotRead` for anything else.
+
+    What is no text is refused as soon as it is met, for a device may never end.
+    """
+    import codecs
+
+    pieces: list[str] = []
+    decoder, taken = codecs.getincrementaldecoder("utf-8-sig")(), 0
+    while True:
+        data = stream.read(1 << 20)
+        if not taken and data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            decoder = codecs.getincrementaldecoder("utf-16")()
+        waiting = len(decoder.getstate()[0])
+        try:
+            text = decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            place, text = taken - waiting + error.start, "\0"
+        else:
+            place = taken + data.find(b"\0")
+        if "\0" in text:
+            raise CannotRead(origin, f"byte {place + 1} is no text", "Text is read as UTF-8.")
+        pieces.append(text)
+        taken += len(data)
+        if not data:
+            return "".join(pieces)
+        if taken > LONGEST_TEXT:
+            raise CannotRead(origin, f"it goes on for more than {LONGEST_TEXT >> 30} GiB")
 
 
 def point_file(path: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backprop import point as points
+from backprop.beside import cut, is_number
 from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole
 from backprop.kinds.real import REAL
@@ -23,7 +24,6 @@ from backprop.record import Note, Value, Witness
 from backprop.syntax import canonical
 from backprop.values import values
 from backprop.witnesses import start
-from backprop.witnesses.fine import cut, is_number
 
 FORMAT, VERSION = "backprop-check", 1
 
@@ -190,12 +190,14 @@ def convergence(point: Point, node: int, truth: float | None) -> list[Convergenc
 def steps(x: float) -> list[float]:
     """0.1, 0.01, ... for an ordinary number; in proportion for a large or a small one, in powers of ten.
 
-    >>> steps(2.0)[:2], steps(3000.0)[:2], steps(1e-7)[:1]
-    ([0.1, 0.01], [100.0, 10.0], [1e-07])
+    Beside the smallest numbers of all there are fewer: no step is 0.
+
+    >>> steps(2.0)[:2], steps(3000.0)[:2], steps(1e-7)[:1], steps(1e-322)
+    ([0.1, 0.01], [100.0, 10.0], [1e-07], [1e-323])
     """
     size = math.floor(math.log10(abs(x))) if x else 0
     shift = size + 1 if size < -1 else max(0, size)
-    return [float(f"1e{exponent + shift}") for exponent in EXPONENTS]
+    return [step for exponent in EXPONENTS if (step := float(f"1e{exponent + shift}"))]
 
 
 def _measure(quotients: list[Quotient | None], truth: float) -> None:

@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from backprop import bindings
 from backprop.bindings import Option, Words
-from backprop.mistakes import CannotRead, CannotWrite, Mistake, NothingGiven, OneAtATime, TooDeep, UnknownCommand
+from backprop.mistakes import (
+    CannotRead,
+    CannotWrite,
+    ExtraWord,
+    Mistake,
+    NothingGiven,
+    OneAtATime,
+    OptionValue,
+    TooDeep,
+    UnknownCommand,
+)
 
 if TYPE_CHECKING:
     from backprop.point import Program
@@ -23,6 +33,13 @@ if TYPE_CHECKING:
 
 # A mistake (2) tells its own code, and so does a trace.
 FINE, DISAGREES, UNDEFINED, OUR_FAULT, INTERRUPTED = 0, 1, 3, 70, 130
+
+# About ten million operations: beyond that neither time nor memory is sensible.
+LONGEST_PROGRAM = 1 << 25
+# One record in JSON holds every step at once.
+MOST_STEPS_IN_JSON = 100_000
+# The largest terms are held until they are in order; whoever wants them all can have them as they come.
+MOST_RANKED = 100_000
 
 SAYS = "Trace how a result is computed, and how it moves with each of its inputs."
 
@@ -98,8 +115,10 @@ OUT = Option("output", "write to a file, whole or not at all", "FILE", short="-o
 FIGURES = Option("figures", "significant digits in tables (6)", "N")
 WRT = Option("wrt", "the inputs or nodes whose derivatives are asked for: x,y", "NAMES", many=True)
 FORMAT = Option("format", "how the trace is shown; -o FILE chooses by the ending", "FORMAT", format_names)
-PLAIN = Option("format", "table or json", "FORMAT", plain_formats)
+PLAIN = Option("format", "how the answer is shown", "FORMAT", plain_formats)
 QUESTION = (FILE, AT)
+# commands whose answer says itself how the program was read
+TELLS_READINGS = ("trace", "check", "step")
 
 
 @dataclass(slots=True)
@@ -168,6 +187,14 @@ class Asked:
             return self.standard_input(), "stdin"
         return found[0], None
 
+    def at_most(self, count: int) -> list[str]:
+        """The words besides the options of a command that takes no expression. Raises `ExtraWord`."""
+        found = self.words.positional
+        if len(found) > count:
+            takes = f"takes one {self.command.takes.strip('[]').lower()}" if count else "takes options alone"
+            raise ExtraWord(found[count], f"backprop {self.command.name} {takes}.")
+        return found
+
     def standard_input(self) -> str:
         """All of stdin as text. Raises `CannotRead` when it is closed or holds no text."""
         stream = self.streams.stdin
@@ -175,7 +202,7 @@ class Asked:
             raise CannotRead("stdin", "it is closed")
         try:
             buffer = getattr(stream, "buffer", None)
-            return stream.read() if buffer is None else bindings.decoded(buffer.read(), "stdin")
+            return stream.read() if buffer is None else bindings.text_of(buffer, "stdin")
         except (OSError, ValueError) as error:
             raise CannotRead("stdin", str(error)) from None
 
@@ -189,6 +216,9 @@ class Asked:
             saved = saved_trace(text)
             text = saved.program
             given = {name: bindings.saved_number(value, name) for name, value in saved.inputs.items()}
+        if len(text) > LONGEST_PROGRAM:
+            told = f"it has {len(text)} characters, and {LONGEST_PROGRAM} are the most that I work with"
+            raise CannotRead(origin or "the program", told)
         if self.words.text("at"):
             given |= bindings.point_file(self.words.text("at"))
         given |= self.words.given
@@ -198,6 +228,11 @@ class Asked:
             _, graph = program.read(program.spelled(given))
             unused = [name for name in spelled if name not in graph.inputs]
             bindings.refuse_lookalikes(unused, graph.inputs, self.command.options)
+        if self.command.name not in TELLS_READINGS:
+            from backprop.graph import misgivings
+
+            for _, told in misgivings(*program.read(program.spelled(given)), given):
+                self.say(f"note: {told}")
         return program, given
 
     def show(self, lines: Iterable[str], at_once: bool = False) -> None:
@@ -228,8 +263,11 @@ class Asked:
         self.show(renderer.render(trace, self.look))
 
     def say(self, text: str) -> None:
-        """A line of talk."""
-        self.streams.stderr.write(text + "\n")
+        """A line of talk; the result does not depend on whether it can be heard."""
+        try:
+            self.streams.stderr.write(text + "\n")
+        except OSError:
+            _discard(self.streams.stderr)
 
 
 def saved_trace(text: str) -> Trace:
@@ -307,7 +345,7 @@ def write_file(path: str, lines: Iterable[str]) -> None:
     examples=(
         'backprop trace "(x*y + z)*x" --x 3 --y -1 --z 2',
         'backprop trace "c = a + b; d = b + 1; e = c*d" a=2 b=1 --mode forward --wrt b',
-        "backprop trace --file neuron.bp --format json -o neuron.json",
+        "backprop trace --file neuron.bp -o neuron.json",
     ),
 )
 def trace(asked: Asked) -> int:
@@ -332,7 +370,7 @@ def trace(asked: Asked) -> int:
 @command(
     "EXPRESSION",
     Option("wrt", "by which variables: x; x,y is by both in turn; --wrt x --wrt y is each", "NAMES", many=True),
-    Option("order", "how often to differentiate (1)", "N"),
+    Option("order", "how often to differentiate: 2 for second derivatives (1)", "N"),
     *QUESTION,
     Option("format", "how the formulas are shown", "FORMAT", formula_formats),
     OUT,
@@ -387,9 +425,9 @@ def grad(asked: Asked) -> int:
     "EXPRESSION",
     Option("from", "where the paths begin; every variable when it is left out", "NAMES", many=True),
     Option("to", "where they end; the output when it is left out", "NAME"),
-    Option("count", "only how many there are, exactly, and their sum; nothing is listed"),
+    Option("count", "how many there are, exactly, and their sum, without a list"),
     Option("top", "the K largest terms, the largest first", "K"),
-    Option("factor", "the sum with everything shared taken out of the brackets once"),
+    Option("factor", "the sum with what is shared taken out of the brackets"),
     Option("symbolic", "terms as formulas; no values needed"),
     FIGURES,
     *QUESTION,
@@ -415,7 +453,7 @@ def paths(asked: Asked) -> int:
     found = trace(program, inputs, check=False, symbolic=symbolic, figures=asked.figures)
     between = routes(found, words.names("from") or [], words.text("to") or None, symbolic=symbolic)
     show = shows[0] if shows else "list"
-    asked.show(lines(between, asked.look, format=asked.format, show=show, k=words.count("top", 10)))
+    asked.show(lines(between, asked.look, format=asked.format, show=show, k=words.count("top", 10, most=MOST_RANKED)))
     return exit_code(between)
 
 
@@ -441,12 +479,12 @@ def check(asked: Asked) -> int:
 
 @command(
     "EXPRESSION",
-    Option("rate", "how far a step goes against the slope (0.1)", "NUMBER"),
+    Option("rate", "a step moves each param by -NUMBER times its slope (0.1)", "NUMBER"),
     Option("steps", "how many steps (1)", "N"),
-    Option("update", "the inputs that are trained, instead of the params: w1,w2,b", "NAMES", many=True),
+    Option("update", "train these inputs instead of the params: w1,w2,b", "NAMES", many=True),
     FIGURES,
     *QUESTION,
-    Option("format", "table, json or ndjson (a line for each step)", "FORMAT", line_formats),
+    Option("format", "how the steps are shown, ndjson is a line for each", "FORMAT", line_formats),
     OUT,
     examples=(
         'backprop step "param w = 1; (w*x - 3)^2" --x 2 --rate 0.05',
@@ -460,6 +498,9 @@ def step(asked: Asked) -> int:
     words = asked.words
     program, inputs = asked.question()
     rate, steps = words.number("rate", 0.1), words.count("steps", 1)
+    if asked.json and steps > MOST_STEPS_IN_JSON:
+        told = f"JSON holds up to {MOST_STEPS_IN_JSON} steps; any number comes line by line with --format ndjson"
+        raise OptionValue("steps", words.text("steps"), told)
     learning = descent.Learning(program, inputs, rate, steps, words.names("update"), asked.figures)
     watched = learning.watched(asked.streams.stderr)
     if asked.format == "ndjson":
@@ -507,9 +548,7 @@ def test(asked: Asked) -> int:
 )
 def render(asked: Asked) -> int:
     """Show a saved trace in any format. Nothing is worked out again."""
-    words = asked.words.positional
-    if len(words) > 1:
-        raise bindings.extra_word(words)
+    words = asked.at_most(1)
     if not words:
         raise NothingGiven("render", "FILE", {})
     text = asked.standard_input() if words[0] == "-" else bindings.read_file(words[0])
@@ -523,20 +562,24 @@ def ops(asked: Asked) -> int:
     """Show the table of operations, or all that is known about one."""
     from backprop import reference
 
-    names = asked.words.positional
-    if len(names) > 1:
-        raise bindings.extra_word(names)
+    names = asked.at_most(1)
     rows = reference.rows_called(names[0]) if names else None
     if asked.json:
         asked.show_record(reference.records(rows))
     elif rows is None:
         asked.show(reference.listing(asked.look))
     else:
-        asked.show(line for row in rows for line in reference.detail(row, asked.look))
+        asked.show(reference.details(rows, asked.look))
     return FINE
 
 
-@command("EXPRESSION", *QUESTION, PLAIN, OUT, examples=('backprop vars "w*x + b"', "backprop vars --file neuron.bp"))
+@command(
+    "EXPRESSION",
+    *QUESTION,
+    PLAIN,
+    OUT,
+    examples=('backprop vars "w*x + b"', "backprop vars --file neuron.bp"),
+)
 def vars_(asked: Asked) -> int:
     """Show the variables of an expression, with their defaults."""
     from backprop import reference
@@ -555,8 +598,7 @@ def schema(asked: Asked) -> int:
     """Print the JSON Schema of a trace."""
     from backprop.schema import schema as described
 
-    if asked.words.positional:
-        raise bindings.extra_word(["schema", *asked.words.positional])
+    asked.at_most(0)
     asked.show_record(described())
     return FINE
 
@@ -577,7 +619,10 @@ def run(words: Sequence[str], streams: Streams) -> int:
 
         return completion.script(first, words[1:], streams.stdout)
     if first in ("-h", "--help", "help"):
-        return show_help([word for word in words[1:2] if word in COMMANDS], streams)
+        about = [word for word in words[1:2] if not word.startswith("-")]
+        if about and about[0] not in COMMANDS:
+            raise UnknownCommand(about[0], COMMANDS)
+        return show_help(about, streams)
     found = COMMANDS.get(first)
     if found is None:
         raise UnknownCommand(first, COMMANDS)
@@ -607,7 +652,10 @@ def tell(mistake: Mistake, streams: Streams) -> int:
     from backprop.render.look import Look
     from backprop.render.mistakes import lines
 
-    write_lines(streams.stderr, lines(mistake, Look.of(streams.stderr)))
+    try:
+        write_lines(streams.stderr, lines(mistake, Look.of(streams.stderr)))
+    except OSError:  # a full disk or a reader that is gone: the exit code is all that can be told
+        _discard(streams.stderr)
     return mistake.exit_code
 
 
@@ -623,6 +671,9 @@ def main(
     streams = Streams(stdin or sys.stdin, _writable(stdout or sys.stdout), _writable(stderr or sys.stderr))
     try:
         return _answered(words, streams)
+    except KeyboardInterrupt:
+        _discard(streams.stdout)  # what is still in the buffer may meet a reader that is gone as well
+        return INTERRUPTED
     except BrokenPipeError:
         # whoever read has seen enough; what is still in the buffer goes nowhere, also when Python shuts down
         for stream in (streams.stdout, streams.stderr):
@@ -641,8 +692,6 @@ def _answered(words: Sequence[str], streams: Streams) -> int:
         return code
     except Mistake as mistake:
         return tell(mistake, streams)
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except RecursionError:
         return tell(TooDeep("stack"), streams)
     except MemoryError:

@@ -5,7 +5,7 @@ A name in `wrt` that is no input but a node in the middle is held as a variable 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 from math import comb
@@ -16,9 +16,10 @@ from backprop.formulas import ZERO, Formula
 from backprop.forward import tangents
 from backprop.graph import CONSTANTS, INPUT, Graph
 from backprop.kinds import Hole
-from backprop.kinds.symbol import FORWARD, SYMBOL, edge_formula
+from backprop.kinds.symbol import FORWARD, SYMBOL, edge_formula, label
 from backprop.latex import latex_name, latex_of
 from backprop.mistakes import Mistake
+from backprop.path_sums import as_factor
 from backprop.point import Program, resolve
 from backprop.reverse import reverse
 from backprop.rules import Partials, formula
@@ -30,10 +31,13 @@ from backprop.working import slope
 # Forward mode gives the product rule in the order of paper; beyond so many steps reverse mode serves all at once.
 MOST_FORWARD = 20_000
 # A formula with more parts is not differentiated again, and more derivatives are refused: nobody could read them.
-MOST_PARTS = 20_000
+MOST_PARTS = 8_000
+MOST_PARTS_IN_ALL = 30_000
 MOST_DERIVATIVES = 2_000
 # An adjoint longer than this stays a name in the lines of the chain rule.
 LONGEST_ADJOINT = 24
+# In a program of more nodes than this every adjoint stays a name there: it would be one nearly everywhere.
+MOST_LINES_TIDIED = 1_000
 # Longer than this a formula is left out of a table of numbers.
 LONGEST_IN_TABLE = 300
 
@@ -161,10 +165,16 @@ def differentiate(program: str, wrt: Sequence[Sequence[str]] | None = None, orde
     sequences = _sequences(graph, wrt, order)
     known: dict[frozenset[int], dict[tuple[str, ...], Formula]] = {}
     wanted: list[Formula] = []
+    spent = 0
     for nodes, names in sequences.items():
         held = frozenset(node for node in nodes if graph.codes[node] != INPUT)
         found = known.setdefault(held, {})
-        _derive(graph, held, names, found)
+        spent += _derive(graph, held, names, found)
+        if spent > MOST_PARTS_IN_ALL:
+            raise TooManyDerivatives(
+                f"the first {len(wanted) + 1} of {len(sequences)} derivatives have {spent} parts already",
+                f"Ask for one at a time: --wrt {','.join(names[:4])}{',...' if len(names) > 4 else ''}",
+            )
         wanted.append(found[names])
     tidy = tidied(wanted)
     shared, texts = formulas.texts_of(tidy)
@@ -191,7 +201,8 @@ def _sequences(graph: Graph, wrt: Sequence[Sequence[str]] | None, order: int) ->
     asked: list[tuple[int, ...]] = []
     if wrt is None:
         nodes = graph.default_wrt()
-        if comb(len(nodes) + order - 1, order) > max(MOST_DERIVATIVES, len(nodes)):
+        count = comb(len(nodes) + order - 1, order)
+        if count > max(MOST_DERIVATIVES, len(nodes)) or (order > 1 and count * order > 10 * MOST_DERIVATIVES):
             some = ",".join([_name(graph, nodes[0])] * order) if order < 5 else "x,x,y"
             raise TooManyDerivatives(
                 f"{len(nodes)} variables have too many derivatives of order {order}", f"Ask for one: --wrt {some}"
@@ -214,22 +225,31 @@ def _name(graph: Graph, node: int) -> str:
     return graph.names.get(node, graph.ids[node]) if graph.codes[node] == INPUT else graph.ids[node]
 
 
-def _derive(graph: Graph, held: frozenset[int], names: tuple[str, ...], found: dict[tuple[str, ...], Formula]) -> None:
-    """Put the derivative by `names` into `found`, with the lower ones it is made from (all of one order at once)."""
+def _derive(graph: Graph, held: frozenset[int], names: tuple[str, ...], found: dict[tuple[str, ...], Formula]) -> int:
+    """Put the derivative by `names` into `found`, with the lower ones it is made from (all of one order at once).
+
+    Returns how many parts of formulas that took. Raises `TooManyDerivatives`.
+    """
     if names in found:
-        return
+        return 0
+    spent = 0
     one = closed(graph, held)
     inputs = [_name(graph, node) for node in (*graph.inputs.values(), *sorted(held))]
     for taken in range(len(names)):
         before = names[:taken]
         if (*before, names[taken]) not in found:
             above = found[before] if before else one
-            if before and (size := len(formulas.parts([above]))) > MOST_PARTS:
-                raise TooManyDerivatives(
-                    f"the derivative of order {taken} has {size} parts already", f"Stop there: --order {taken}"
-                )
+            if before:
+                size = len(formulas.parts([above]))
+                spent += size
+                if size > MOST_PARTS or spent > MOST_PARTS_IN_ALL:
+                    much = f"the derivative of order {taken} has {size} parts already"
+                    if size <= MOST_PARTS:
+                        much = f"the derivatives up to order {taken} have {spent} parts already"
+                    raise TooManyDerivatives(much, f"Stop there: --order {taken}")
             for name, slope_by in zip(inputs, _gradient(above, inputs), strict=True):
                 found[(*before, name)] = slope_by
+    return spent
 
 
 def closed(graph: Graph, held: Collection[int] = ()) -> Formula:
@@ -319,6 +339,8 @@ def chain_rule(graph: Graph, wrt: Collection[int]) -> list[ChainLine]:
     for node in range(len(graph)):
         for edge in graph.edges_to(node):
             outgoing.setdefault(edge.source, []).append((edge.target, edge.position))
+    if len(graph) > MOST_LINES_TIDIED:
+        return list(_named_chain_rule(graph, moving, outgoing))
     adjoints: dict[int, Formula] = {output: formulas.ONE}
     lines: list[ChainLine] = []
     for node in range(len(graph) - 1, -1, -1):
@@ -345,6 +367,41 @@ def chain_rule(graph: Graph, wrt: Collection[int]) -> list[ChainLine]:
         bracketed = [_in_sum(term) for term in terms] if len(terms) > 1 else terms
         lines.append(ChainLine(ids[node], left, tuple(bracketed), formulas.text(total)))
     return lines
+
+
+def _named_chain_rule(
+    graph: Graph, moving: bytearray, outgoing: dict[int, list[tuple[int, int]]]
+) -> Iterator[ChainLine]:
+    """The same lines over the names of the adjoints, each put together from the labels of its edges alone."""
+    ids, output = graph.ids, graph.output
+    written = [graph.written_id(node)[0] for node in range(len(graph))]
+    reaches = bytearray(len(graph))
+    reaches[output] = 1
+    for node in range(len(graph) - 1, -1, -1):
+        if not moving[node] or node == output:
+            continue
+        terms: list[str] = []
+        products: list[str] = []
+        for target, position in outgoing.get(node, []):
+            row = graph.row(target)
+            if row is None or not reaches[target]:
+                continue
+            sources = graph.operands(target)
+            rule = row.rules(tuple(bool(moving[source]) for source in sources))[position]
+            if rule is None:
+                continue
+            partial = label(rule, row, [written[source] for source in sources], ids[target])
+            if target == output:
+                terms.append(partial)
+                products.append(partial)
+            else:
+                above = slope(ids[output], ids[target])
+                terms.append(f"{above} · {slope(ids[target], ids[node])}")
+                products.append(above if partial == "1" else f"{above}*{as_factor(partial)}")
+        if terms:
+            reaches[node] = 1
+            terms, products = ([_in_sum(one) for one in ones] if len(ones) > 1 else ones for ones in (terms, products))
+        yield ChainLine(ids[node], slope(ids[output], ids[node]), tuple(terms), " + ".join(products) or "0")
 
 
 def _in_sum(term: str) -> str:

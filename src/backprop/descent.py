@@ -84,6 +84,7 @@ class Learning:
     def lines(self, taken: Iterator[Learned], look: Look) -> Iterator[str]:
         """One step as its working between two traces; many as a table of losses and the trace at the end."""
         from backprop.render.table import render
+        from backprop.render.tables import wrap
 
         if self.steps == 1:
             yield from render(self.trace(), look)
@@ -97,17 +98,21 @@ class Learning:
         yield ""
         if step.trouble is not None:
             word = "the step" if self.steps == 1 else f"step {step.number}"
-            yield look.paint(look.letters(f"The descent ends after {word}: {step.trouble}"), "warning")
+            text = look.letters(f"The descent ends after {word}: {step.trouble}")
+            lines = [text] if look.width is None else wrap(text, look.width, "  ")
+            yield from (look.paint(line, "warning") for line in lines)
             yield look.letters("  A smaller --rate stays closer to the slope.")
             return
         ends = f"after {step.number} steps" if self.steps > 1 else "after the step"
         yield look.paint(look.letters(f"Worked out again {ends}"), "heading")
-        yield ""
-        yield from render(self.trace(step.after), look)
+        # the program stands above the first trace already; its point has moved
+        yield from render(self.trace(step.after), look, program=self.steps > 1)
 
     def working(self, step: Learned, look: Look) -> Iterator[str]:
         """The new values, as on paper: `w1 = 0.5 - 0.5 · (-0.099126) = 0.549563`."""
-        yield look.paint(look.letters(f"Step with rate {look.figure(self.rate)}"), "heading")
+        yield look.paint(
+            look.letters(f"Step with rate {look.figure(self.rate)}: each param less rate · slope"), "heading"
+        )
         width = max(len(name) for name in step.after)
         rate = _bracketed(look.figure(self.rate))
         for name, value in step.after.items():

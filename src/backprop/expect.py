@@ -10,7 +10,16 @@ from typing import Any
 from backprop import bindings
 from backprop.figures import figure
 from backprop.kinds import Hole
-from backprop.mistakes import CannotRead, Mistake, NotANumber, Span, UnknownNode, UnreadableExpectation
+from backprop.mistakes import (
+    CannotRead,
+    Mistake,
+    NotANumber,
+    NumberTooLong,
+    Span,
+    UnknownNode,
+    UnreadableExpectation,
+    UnusableNumber,
+)
 from backprop.notes import notes
 from backprop.numerals import numeral
 from backprop.point import Number, Point, Program, resolve
@@ -73,7 +82,7 @@ def run(path: str, text: str | None = None) -> Result:
         text = normal(bindings.read_file(path) if text is None else text)
         _hold(result, text)
     except Mistake as mistake:
-        result.mistake = mistake.within(text or "", path)
+        result.mistake = mistake if isinstance(mistake, CannotRead) else mistake.within(text or "", path)
     return result
 
 
@@ -138,7 +147,12 @@ class _Checker:
             raise UnreadableExpectation("this is no expectation that I know", span)
         left, right = equation.groups()
         paths = _PATHS.fullmatch(left)
-        found = self.count(paths[1], paths[2]) if paths else self.answer(left, span)
+        if paths:
+            if not re.fullmatch("[0-9]+", right):
+                raise UnreadableExpectation("a number of paths is a whole number", span)
+            count = str(self.count(paths[1], paths[2]))
+            return None if count == (right.lstrip("0") or "0") else f"{left} = {count}"
+        found = self.answer(left, span)
         if isinstance(found, Hole):
             return "undefined"
         wanted, tolerance = self.wanted(right, span)
@@ -153,7 +167,7 @@ class _Checker:
 
         try:
             taken = list(descend(self.program, self.given, self.number(rate), steps))
-        except NotANumber as mistake:
+        except (NotANumber, NumberTooLong, UnusableNumber) as mistake:
             raise UnreadableExpectation(mistake.cause, span) from None
         given = {**self.given, **taken[-1].after}
         return _Checker(self.program, self.program.at(given), given)
@@ -203,17 +217,20 @@ class _Checker:
             number = self.number(text)
             if sign:
                 return number, abs(self.number(allowed))
-        except NotANumber as mistake:
+        except (NotANumber, NumberTooLong, UnusableNumber) as mistake:
             raise UnreadableExpectation(mistake.cause, span) from None
         tolerance = 1e-12 * abs(number) if number - number == 0 else 0.0
         decimal = _DECIMAL.fullmatch(text.strip())
         if decimal is not None:
             exponent = int((decimal[2] or "0").replace("−", "-")) - len(decimal[1])
-            tolerance = max(tolerance, 0.5000001 * 10.0**exponent)
+            tolerance = max(tolerance, 0.5000001 * float(f"1e{exponent}"))
         return number, tolerance
 
     def number(self, text: str) -> float:
-        return float(self.point.kind.number(numeral(text.strip(), "it")))
+        try:
+            return float(self.point.kind.number(numeral(text.strip(), "it")))
+        except OverflowError:
+            raise UnusableNumber("it", text.strip()) from None
 
 
 def report(results: list[Result], look: Look) -> Iterator[str]:
@@ -223,7 +240,8 @@ def report(results: list[Result], look: Look) -> Iterator[str]:
     for result in results:
         number = f"{result.count} expectation{'' if result.count == 1 else 's'}" if result.count else "no expectations"
         mark, role = ("ok", "good") if result.fine else ("FAILED", "bad")
-        yield f"{look.paint(mark.ljust(6), role)}  {look.letters(result.path)}  {look.paint(f'({number})', 'quiet')}"
+        told = "" if isinstance(result.mistake, CannotRead) else look.paint(f"  ({number})", "quiet")
+        yield f"{look.paint(mark.ljust(6), role)}  {look.letters(result.path)}{told}"
         for one in result.differences:
             yield look.letters(f"        line {one.line}: expected {one.expected}")
             yield look.letters(f"        {' ' * len(f'line {one.line}')}  found    {one.found}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 DEFAULT_FIGURES = 6
 
@@ -19,6 +20,12 @@ def figure(value: float | int | str | bool | None, figures: int = DEFAULT_FIGURE
         return {"Infinity": "inf", "-Infinity": "-inf"}.get(value, value)
     if isinstance(value, bool):
         return "true" if value else "false"
+    return _figure(value, figures)
+
+
+@lru_cache(maxsize=1 << 14)
+def _figure(value: float, figures: int) -> str:
+    """A number in the lines of a trace is written about ten times, nearly all of them in a row."""
     if not math.isfinite(value):
         return "NaN" if value != value else ("inf" if value > 0 else "-inf")
     if value == int(value) and abs(value) < 1e15:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from backprop.graph import CONST, INPUT, Graph
@@ -10,8 +10,17 @@ from backprop.kinds import Hole, Kind
 from backprop.rules import Partials
 
 
-def tangents(graph: Graph, partials: Partials, kind: Kind, seed: Mapping[int, Any]) -> list[Any]:
-    """How every node moves when the inputs move by `seed` (node to tangent); None where it does not move at all."""
+def tangents(
+    graph: Graph,
+    partials: Partials,
+    kind: Kind,
+    seed: Mapping[int, Any],
+    named: Callable[[int, Any], Any] | None = None,
+) -> list[Any]:
+    """How every node moves when the inputs move by `seed` (node to tangent); None where it does not move at all.
+
+    `named` says what stands for the tangent of a node in those after it: a long formula by its name.
+    """
     moved: list[Any] = [None] * len(graph)
     moved_by = dict(seed)
     offsets, args = graph.offsets, graph.args
@@ -24,6 +33,8 @@ def tangents(graph: Graph, partials: Partials, kind: Kind, seed: Mapping[int, An
             tangent, partial = moved[args[index]], partials.values[index]
             if tangent is None or partial is None or partials.exact_zero[index]:
                 continue
+            if named is not None:
+                tangent = named(args[index], tangent)
             brought = contribution(kind, tangent, partial, node, index - offsets[node])
             moved[node] = brought if moved[node] is None else total(kind, moved[node], brought, node)
     return moved

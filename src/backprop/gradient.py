@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from backprop import point as points
 from backprop.kinds import Hole
 from backprop.mistakes import Undefined
-from backprop.notes import why
+from backprop.notes import too_large, why
 from backprop.point import Number, Point, Program
 
 
@@ -21,7 +21,10 @@ def gradient(
 
 
 def refuse_holes(here: Point) -> None:
-    """Raises `Undefined` when the value or a derivative that was asked for does not exist."""
+    """Raises `Undefined` when the value or a derivative that was asked for does not exist, or overflows."""
     for answer in (here.value(), *here.gradient().values()):
         if isinstance(answer, Hole):
             raise Undefined(why(here, answer), span=here.graph.span(answer.node)).within(here.syntax.source)
+    beyond = too_large(here)
+    if beyond:
+        raise Undefined(beyond, span=here.graph.span(here.graph.output)).within(here.syntax.source)

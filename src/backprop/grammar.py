@@ -112,6 +112,11 @@ class Tables:
             self.leaves.append(found.pop() if len(found) == 1 and found <= set(_LEAVES) else "")
         self.jumps = {}
 
+    @property
+    def name(self) -> str:
+        """The regular expression of a name."""
+        return self.expressions[self.number["NAME"]]
+
     def jump(self, base: int, head: int, terminal: int) -> int:
         """The state after `head` on top of `base`, once every rule that only passes its part on has been taken."""
         state = self.gotos[base][head]
@@ -365,6 +370,8 @@ class Builder:
     def remark(self, begin: int, end: int) -> None:
         """A comment: `# expect ...` is kept."""
         text = self.syntax.source[begin + 1 : end]
+        if "expect" not in text:
+            return
         words = text.split(None, 1)
         if len(words) == 2 and words[0] == "expect":
             told = words[1].rstrip()

@@ -7,6 +7,7 @@ so `x*x` has two edges from x.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from backprop import mistakes, ops
 from backprop.grammar import literal
 from backprop.mistakes import Span
 from backprop.ops import ATOM, Row
-from backprop.syntax import Statement, Syntax
+from backprop.syntax import Statement, Syntax, readings
 from backprop.writing import Written, level_of_number, written
 
 INPUT, CONST = -1, -2
@@ -26,10 +27,16 @@ CONSTANTS = {"pi": "pi", "π": "pi", "tau": "tau", "τ": "tau", "e": "e", "inf":
 
 # Functions are inlined where they are called; beyond this a program is refused rather than left to fill the memory.
 LARGEST_EXPANSION = 2_000_000
+# The rule for each operand of a max names all the others, so the work for one max is the square of this.
+MOST_OPERANDS = 64
 
 # Kinds of syntax node that are written with a sign of their own and are not called like their row.
 _SIGNS = {"juxtapose": "mul"}
 _ARRAYS = {"vector", "index", "transpose", "matmul"}
+_PRODUCTS = ("mul", "div", "mod", "juxtapose")  # what a factor may follow without a sign
+
+_BRACKET_FOLLOWS = re.compile(r"[^\S\r\n]*\(")
+_NAME_FOLLOWS = re.compile(r"[ \t]+[^\W\d_]")
 
 
 class Edge(NamedTuple):
@@ -176,6 +183,13 @@ def _ids(graph: Graph) -> list[str]:
     return ids
 
 
+def _may_divide(over: str, under: str) -> bool:
+    """Whether two numbers make a fraction that is a number: neither is one already, nor infinite, nor the lower 0."""
+    if "/" in over or "/" in under or "inf" in over or "inf" in under:
+        return False
+    return under.lstrip("-") in CONSTANTS or float(under) != 0
+
+
 @dataclass(slots=True)
 class _Function:
     """A function of the user's own: its parameters and the run of syntax nodes that is its body."""
@@ -224,6 +238,7 @@ class _Builder:
         self.is_condition = bytearray()
         self.sizes: dict[str, int] = {}
         self.inlined = 0
+        self.variables: set[str] | None = None  # asked for only when a name stands before a bracket
 
     def run(self) -> Graph:
         graph = self.graph
@@ -262,26 +277,31 @@ class _Builder:
         for node in syntax.walk(statement):
             kind = syntax.kinds[node]
             if kind == "number":
-                stack.append(literal(syntax.text(node)))
-            elif kind == "name" and syntax.text(node) in CONSTANTS:
+                stack.append(self.number(node))
+            elif kind == "name" and self.is_constant(syntax.text(node)):
                 stack.append(CONSTANTS[syntax.text(node)])
             elif kind == "neg":
                 text = stack.pop()
                 stack.append(text[1:] if text.startswith("-") else f"-{text}")
-            elif kind == "div" and "/" not in stack[-1] and "/" not in stack[-2]:
+            elif kind == "div" and _may_divide(stack[-2], stack[-1]):
                 below = stack.pop()
                 stack.append(f"{stack.pop()}/{below}")
             else:
                 raise mistakes.DefaultNotANumber(statement.kind, statement.name or "", syntax.span(node))
         return stack.pop()
 
+    def is_constant(self, name: str) -> bool:
+        """The name means a constant: neither the program so far nor the values given have bound it."""
+        return name in CONSTANTS and name not in self.env and name not in self.given
+
     def define(self, statement: Statement) -> None:
         assert statement.name is not None
         assert statement.root is not None
-        names = [name for name, _ in statement.parameters]
-        for place, (name, span) in enumerate(statement.parameters):
-            if name in names[:place]:
+        names: dict[str, None] = {}
+        for name, span in statement.parameters:
+            if name in names:
                 raise mistakes.ParameterTwice(name, span)
+            names[name] = None
         self.sizes.clear()  # a function defined again may be another size
         self.functions[statement.name] = _Function(tuple(names), statement.first, statement.root, statement.span)
 
@@ -326,7 +346,7 @@ class _Builder:
             if kind == "name":
                 stack.append(self.name(text(at), at, local))
             elif kind == "number":
-                stack.append(self.constant(literal(text(at)), syntax.span(at)))
+                stack.append(self.constant(self.number(at), syntax.span(at)))
             elif kind == "call":
                 count = arity[at]
                 operands = tuple(stack[len(stack) - count :])
@@ -358,7 +378,7 @@ class _Builder:
         if name in self.env:
             return self.env[name]
         span = self.syntax.span(at)
-        if name in CONSTANTS and name not in self.given:
+        if self.is_constant(name):
             return self.constant(CONSTANTS[name], span)
         if name not in self.given:
             self.refuse_function(name, at)
@@ -374,29 +394,43 @@ class _Builder:
 
     def refuse_function(self, name: str, at: int) -> None:
         """A name with no value that is used like a function: say how a call is written, or which one was meant."""
-        syntax = self.syntax
-        known = name in self.functions or bool(ops.called(name))
-        parent = self.parent(at)
-        power: str | None = None
-        if parent is not None and syntax.kinds[parent] == "pow" and syntax.first[parent] == at:
-            power = (
-                literal(syntax.text(parent - 1)) if syntax.kinds[parent - 1] == "number" else syntax.text(parent - 1)
-            )
-            if power.startswith("-") is False and syntax.kinds[parent - 1] == "neg":
-                power = syntax.text(parent - 1)
-            parent = self.parent(parent)
-        argument: str | None = None
-        if parent is not None and syntax.kinds[parent] == "juxtapose" and syntax.first[parent] == at:
-            argument = syntax.text(parent - 1)
-            inner = syntax.source[syntax.ends[at] : syntax.starts[parent - 1]].strip(" \t")
-            span = (syntax.starts[at], syntax.ends[parent])
-        if known:
-            if argument is None:
-                raise mistakes.FunctionAlone(name, syntax.span(at))
+        if name in self.functions or (rows := ops.called(name)):
+            found = self.follower(at)
+            if found is None:
+                function = self.functions.get(name)
+                raise mistakes.FunctionAlone(
+                    name, function.parameters if function else rows[0].parameters, self.span(at)
+                )
+            argument, power, span = found
             raise mistakes.FunctionWithoutBrackets(name, argument, power, span)
-        if argument is not None and power is None and inner.startswith("(") and not self.is_variable(name, at):
-            names = [*self.functions, *ops.callable_names()]
-            raise mistakes.UnknownFunction(name, argument, names, syntax.span(at))
+        source, begin, end = self.syntax.source, *self.span(at)
+        if _BRACKET_FOLLOWS.match(source, end):
+            if self.variables is None:
+                self.variables = self.variable_names()
+            if name not in self.variables and (found := self.follower(at)) is not None:
+                raise self.unknown_function(name, found[0], (begin, end))
+        elif name != "lambda" and name in mistakes.ForeignStatement.words and _NAME_FOLLOWS.match(source, end):
+            before = source[max(0, begin - 100) : begin].rstrip(" \t")
+            if begin == 0 or before.endswith(("\n", "\r", ";")) or (not before and begin <= 100):
+                raise mistakes.ForeignStatement(name, "", (begin, end))
+
+    def span(self, at: int) -> Span:
+        return self.syntax.span(at)
+
+    def follower(self, at: int) -> tuple[str, str | None, Span] | None:
+        """What stands right behind a name without a sign, and the power between them: `sin x`, `2 sin^2(x)`."""
+        syntax, node, power = self.syntax, at, None
+        while (parent := self.parent(node)) is not None:
+            kind = syntax.kinds[parent]
+            if kind == "juxtapose" and parent - 1 != node:
+                return syntax.text(parent - 1), power, (syntax.starts[at], syntax.ends[parent])
+            if kind == "pow" and syntax.first[parent] == at:
+                text = syntax.text(parent - 1)
+                power = literal(text) if syntax.kinds[parent - 1] == "number" else text
+            elif kind not in ("neg", "pow") and not (kind in _PRODUCTS and parent - 1 == node):
+                return None
+            node = parent
+        return None
 
     def parent(self, node: int) -> int | None:
         syntax = self.syntax
@@ -405,24 +439,35 @@ class _Builder:
                 return above
         return None
 
-    def is_variable(self, name: str, but: int) -> bool:
-        """Whether the program also uses the name where only a variable can stand."""
+    def variable_names(self) -> set[str]:
+        """The names that the program also uses where only a variable can stand."""
         syntax = self.syntax
-        return any(
-            kind == "name"
-            and node != but
-            and syntax.text(node) == name
-            and not syntax.source[syntax.ends[node] :].lstrip(" \t").startswith("(")
+        return {
+            syntax.text(node)
             for node, kind in enumerate(syntax.kinds)
-        )
+            if kind == "name" and not _BRACKET_FOLLOWS.match(syntax.source, syntax.ends[node])
+        }
+
+    def unknown_function(self, name: str, argument: str, span: Span) -> mistakes.Mistake:
+        later = next((one for one in self.syntax.statements if one.kind == "function" and one.name == name), None)
+        if later is not None:
+            return mistakes.UsedBeforeDefined(name, self.syntax.source.count("\n", 0, later.span[0]) + 1, span)
+        return mistakes.UnknownFunction(name, argument, [*self.functions, *ops.callable_names()], span)
+
+    def number(self, at: int) -> str:
+        start, end = self.syntax.span(at)
+        if end - start > mistakes.LONGEST_NUMBER:
+            raise mistakes.NumberTooLong(end - start, (start, end))
+        return literal(self.syntax.text(at))
 
     def called(self, name: str, count: int, at: int, span: Span) -> Row:
         rows = ops.called(name)
         if not rows:
-            names = [*self.functions, *ops.callable_names()]
-            raise mistakes.UnknownFunction(name, "", names, span)
+            raise self.unknown_function(name, "", span)
         for row in rows:
             if row.takes(count):
+                if row.variadic and count > MOST_OPERANDS:
+                    raise mistakes.TooManyOperands(name, count, MOST_OPERANDS, self.syntax.span(at))
                 return row
         raise mistakes.WrongNumberOfOperands(name, [row.parameters for row in rows], count, self.syntax.span(at))
 
@@ -523,6 +568,31 @@ class _Builder:
             self.env[name] = node
             self.is_condition[node] = name in self.conditions
         return graph.inputs[name]
+
+
+def misgivings(syntax: Syntax, graph: Graph, given: Collection[str] = ()) -> Iterator[tuple[str, str]]:
+    """What a reader may have meant otherwise, as code and sentence. `given` are the names that have values.
+
+    >>> from backprop.grammar import parse
+    >>> tree = parse("1/2x + sin2x")
+    >>> [text for _, text in misgivings(tree, build(tree))]
+    ['1/2x was read as (1/2)*x', 'sin2x was read as one name, not as sin(2x)']
+    """
+    for span, reading in readings(syntax):
+        yield "read-as", f"{syntax.source[span[0] : span[1]]} was read as {reading}"
+    declared = {statement.name for statement in syntax.statements if statement.kind in ("input", "param")}
+    free = [name for name in graph.inputs if name not in declared]
+    for name in free[:1000]:
+        if name not in given and (apart := mistakes.taken_apart(name, graph.inputs, ops.callable_names())) is not None:
+            yield "one-name", f"{name} was read as one name, not as {apart}"
+    differentials = {name for name in free if name[0] in "dδ" and len(name) > 1}
+    if len(differentials) > 1:
+        for node, kind in enumerate(syntax.kinds):
+            if kind == "div":
+                over, under = (syntax.text(operand) for operand in syntax.operands(node))
+                if over in differentials and under in differentials:
+                    yield "read-as", f"{over}/{under} was read as a quotient of two variables, not as a derivative"
+                    return
 
 
 def add_unused_input(graph: Graph, name: str) -> int:

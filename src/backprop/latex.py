@@ -47,8 +47,9 @@ def _letters(word: str) -> str:
         return f"\\{word}"
     if len(word) == 1:
         return f"\\{_GREEK[word]}" if word in _GREEK else word.translate(_ESCAPED)
-    if word.isascii():
-        return rf"\mathrm{{{word.translate(_ESCAPED)}}}"
+    if all(letter.isascii() or letter in _GREEK for letter in word):
+        letters = (rf"\{_GREEK[letter]}{{}}" if letter in _GREEK else letter.translate(_ESCAPED) for letter in word)
+        return rf"\mathrm{{{''.join(letters)}}}"
     return rf"\text{{{word.translate(_ESCAPED)}}}"
 
 

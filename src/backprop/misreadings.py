@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _COMPARISONS = ("LESS", "AT_MOST", "GREATER", "AT_LEAST", "EQUALS", "DIFFERS")
 _WORDS = ("IF", "ELSE", "AND", "OR", "NOT")
 _OPENERS = {"LPAR": "(", "LSQB": "[", "BAR": "|"}
-_ELSEWHERE = ("let", "var", "const", "def", "set", "return", "lambda", "print", "assert", "global", "val", "local")
 
 # Signs of other languages, as they begin where the parser stopped, or with the sign just before it.
 _FOREIGN = {
@@ -36,7 +35,7 @@ _FOREIGN = {
     "=>": "Write >= for 'at least'; a function is written f(x) = x^2",
     "<>": "Write != for 'differs'.",
     "===": "Write == to compare.",
-    "!==": "Write != to compare.",
+    "!==": "Write != to compare; a factorial is set apart by a blank: x! == 2",
     "//": "Write floor(a/b) for the whole part, # for a comment.",
     "++": "Write it out: x = x + 1",
     "--": "Write it out: x = x - 1",
@@ -60,9 +59,10 @@ _CHARACTERS = {
     "∂": "Derivatives are asked for: backprop diff EXPRESSION --wrt x",
     "∇": "Derivatives are asked for: backprop diff EXPRESSION",
     "∫": "Integrals are not part of the language.",
+    "º": "Angles are in radians: write x*π/180",
+    "∆": "Write the Greek letter Δ, which may begin a name.",
+    "ᵀ": "A transpose is written A.T",
     "°": "Angles are in radians: write x*π/180",
-    "²": "Write a base before the power.",
-    "ⁿ": "Write ^n",
     "∧": "Write and",
     "∨": "Write or",
     "¬": "Write not",
@@ -92,12 +92,12 @@ def bad_target(tree: Syntax, root: int, span: Span) -> Mistake:
             f"{_short(text)} is a number", "Turn it around: the name stands left of =; to compare write ==", span
         )
     if kind == "juxtapose":
+        head = tree.first[root]
+        if tree.kinds[head] == "name" and tree.text(head) in mistakes.ForeignStatement.words:
+            rest = _short(tree.source[tree.ends[head] : tree.ends[root]])
+            return mistakes.ForeignStatement(tree.text(head), f"Write {rest} = ... without it.", tree.span(head))
         left, right = tree.operands(root)
         name = tree.text(left)
-        if tree.kinds[left] == "name" and name in _ELSEWHERE:
-            return mistakes.ForeignStatement(
-                name, f"Write {_short(tree.text(right))} = ... without it.", tree.span(left)
-            )
         if tree.kinds[left] == "name" == tree.kinds[right]:
             return mistakes.BadTarget("a name has no blanks inside", f"Write {name}_{tree.text(right)} = ...", span)
         if tree.kinds[left] == "name":
@@ -227,7 +227,18 @@ def misreading(
 ) -> Mistake:
     """The mistake where the parser stopped: `terminal` at `span`, after a last token that ended at `last`."""
     place = _Place(source, tables, states, begins, terminal, span, last)
-    return _foreign(place) or _by_token(place)
+    return _foreign_statement(place) or _foreign(place) or _by_token(place)
+
+
+def _foreign_statement(place: _Place) -> Mistake | None:
+    """The statement begins with a word of another language and a name: `from math import *`, `def f(x): return x`."""
+    source, begin = place.source, place.begin
+    start = max(source.rfind("\n", 0, begin), source.rfind(";", 0, begin)) + 1
+    head = re.compile(r"[ \t]*([a-z]{3,8})[ \t]+[^\W\d_]").match(source, start)
+    if head is None or head.group(1) not in mistakes.ForeignStatement.words or head.end() > begin:
+        return None
+    repair = "A function is written f(x) = x^2" if "(" in source[start:begin] and place.text == ":" else ""
+    return mistakes.ForeignStatement(head.group(1), repair, head.span(1))
 
 
 def _foreign(place: _Place) -> Mistake | None:
@@ -239,7 +250,7 @@ def _foreign(place: _Place) -> Mistake | None:
             sign = source[begin - back : begin - back + length]
             if back >= length or len(sign) < length or sign not in _FOREIGN:
                 continue
-            if sign == "--" or (sign == "||" and place.symbol == "BAR"):  # a - -b; |a||b|
+            if sign == "--" or (sign == "||" and back):  # a - -b; of |a||b| the first bar of the two was read
                 continue
             return mistakes.ForeignSign(sign, _FOREIGN[sign], (begin - back, begin - back + length))
     if place.text == "!" and place.wants:
@@ -288,8 +299,14 @@ def _by_token(place: _Place) -> Mistake:
     if token == "EQUAL":
         if place.wants:
             return _missing(place)
-        if not opener and "=" in place.source[max(0, place.source.rfind("\n", 0, place.begin)) : place.begin]:
-            return mistakes.AssignmentInside(span, f"{_short(place.operand)} = ...; a = {_short(place.operand)}")
+        chain = re.compile(r"[ \t]*([^\W\d]\w*)[ \t]*=[ \t]*([^=;\n]+?)[ \t]*\Z")
+        start = max(place.source.rfind(sign, 0, place.begin) for sign in "\n;") + 1
+        if not opener and (found := chain.match(place.source[start : place.begin])):
+            name, value = found.groups()
+            *parts, second = value.split()
+            if parts and second.isidentifier():  # x = 3 y = 4
+                return mistakes.AssignmentInside(span, f"{name} = {_short(' '.join(parts))}; {_short(second)} = ...")
+            return mistakes.AssignmentInside(span, f"{_short(value)} = ...; {name} = {_short(value)}")
         return mistakes.AssignmentInside(span)
     if token in _COMPARISONS and not place.wants and place.comparison in _COMPARISONS:
         left = place.source[place.left_at : place.last]
@@ -301,12 +318,26 @@ def _by_token(place: _Place) -> Mistake:
     if token == "COMMA" and not place.wants:
         return _comma(place, opener)
     if place.row[place.tables.number["NAME"]] and not place.wants and place.symbol in ("COMMA", "declaring"):
+        if token == "NUMBER" and (number := _decimal(place, place.before_begin, place.begin)):  # input x = 2,5
+            return mistakes.DecimalComma(number, (place.before_begin - len(number.split(".")[0]), place.end))
         return mistakes.Misplaced(_short(text), "a name, as in: input x, y = 2", span)
-    if token == "NUMBER" and not place.wants:
-        before = place.operand if len(place.operand) <= 20 else ""
-        return mistakes.NumberAfter(_short(before), text if len(text) <= 20 else "2", span, opener == "[")
-    if token == "BAR" and not place.wants:
-        return mistakes.MissingSign("|", "Write the product with its sign: 2*|x|, or abs(x) for the bars.", span)
+    if token in ("NUMBER", "BAR") and not place.wants:
+        argument = _ARGUMENT.match(place.source, place.begin)
+        piece = _short(argument.group(), 50) if argument else ""
+        before = _short(place.operand) if len(place.operand) <= 20 else ""
+        word = re.compile(r"[^\W\d]\w*\Z").search(place.source[max(0, place.last - 40) : place.last])
+        if piece and word and _is_function(place, word.group()):
+            whole = (place.last - len(word.group()), place.begin + len(piece))
+            return mistakes.FunctionWithoutBrackets(word.group(), piece, None, whole)
+        if token == "BAR":
+            repair = "Bars stand in pairs around what they act on: |x|"
+            if piece:
+                repair = f"Write the product with its sign: {before or '2'}*{piece}, or abs(x) for the bars."
+            return mistakes.MissingSign("|", repair, span)
+        below = re.compile(r"/([0-9]{1,20})(?![0-9.])").match(place.source, place.end)
+        return mistakes.NumberAfter(
+            before, text if len(text) <= 20 else "2", span, opener == "[", below.group(1) if below else ""
+        )
     if token in _WORDS and (place.wants or token in ("NOT", "ELSE")):
         return mistakes.ReservedWord(text, span)
     if place.wants:
@@ -326,6 +357,8 @@ def _missing(place: _Place) -> Mistake:
         hint = "% is the remainder of a division; 5 percent is 5/100."
     if place.token == "SUPERSCRIPT":
         hint = "A power stands after what it raises: x²"
+    elif place.before in ("√", "∛"):
+        hint = f"Brackets say what the root is of: {place.before}({_short(place.text)}x)"
     elif place.token == "TRANSPOSE":
         hint = "A transpose stands after its matrix: A.T"
     begin = place.before_begin if sign and place.source[place.before_begin : place.end].isprintable() else place.begin
@@ -334,13 +367,27 @@ def _missing(place: _Place) -> Mistake:
 
 def _comma(place: _Place, opener: str) -> Mistake:
     """A comma outside a call and a vector: often a decimal comma."""
-    source, begin = place.source, place.begin
-    before = re.compile(r"[0-9]{1,20}\Z").search(source[max(0, begin - 20) : begin])
-    after = re.compile(r"[0-9]{1,20}").match(source, place.end)
-    if before and after:
-        number = f"{before.group()}.{after.group()}"
-        return mistakes.DecimalComma(number, (begin - len(before.group()), after.end()))
+    if number := _decimal(place, place.begin, place.end):
+        whole, digits = number.split(".")
+        return mistakes.DecimalComma(number, (place.begin - len(whole), place.end + len(digits)))
     return mistakes.StrayComma(opener == "(", place.span)
+
+
+def _decimal(place: _Place, comma: int, after: int) -> str:
+    """`2.5` where digits stand right before a comma and right after it, else ""."""
+    whole = re.compile(r"[0-9]{1,20}\Z").search(place.source[max(0, comma - 20) : comma])
+    digits = re.compile(r"[0-9]{1,20}").match(place.source, after)
+    return f"{whole.group()}.{digits.group()}" if whole and digits and after == comma + 1 else ""
+
+
+def _is_function(place: _Place, word: str) -> bool:
+    """A word is called like a function of the table, or the text defines a function of that name."""
+    from backprop.ops import callable_names
+
+    if not word.isidentifier():
+        return False
+    defined = re.compile(rf"(?:^|[;\n\r])[ \t]*{re.escape(word)}[ \t]*\([^()=;#]*\)[ \t]*=(?!=)")
+    return word in callable_names() or defined.search(place.source) is not None
 
 
 def _character(place: _Place) -> Mistake:
@@ -348,32 +395,116 @@ def _character(place: _Place) -> Mistake:
     character, source = place.text, place.source
     glued = place.last == place.begin and not place.wants
     if character in _PRIMES and glued:
-        return mistakes.PrimeMark(_short(place.operand), place.span)
+        call = re.compile(rf"[{_PRIMES}]*(\([^()\n]{{0,40}}\))").match(source, place.begin)
+        name = _short(place.operand)
+        return mistakes.PrimeMark(name, f"{name}{call.group(1)}" if call else "", place.span)
     if character in _QUOTES:
         return mistakes.QuoteMark(character, place.span)
-    start = max(source.rfind("\n", 0, place.begin), source.rfind(";", 0, place.begin)) + 1
-    head = source[start : start + 40].split(None, 1)
-    if character in ":\\{" and head and head[0] in _ELSEWHERE:
-        begin = source.index(head[0], start)
-        return mistakes.ForeignStatement(head[0], "A function is written f(x) = x^2", (begin, begin + len(head[0])))
     import unicodedata  # for its name
 
     try:
         name = unicodedata.name(character)
     except ValueError:
         name = {"Cc": "a control character", "Cs": "half of a surrogate pair"}.get(unicodedata.category(character), "")
-    repair = _CHARACTERS.get(character, "")
-    if character == "_" and glued and place.symbol == "NUMBER":
-        digits = re.compile(r"[0-9_]{1,30}").match(source, place.begin)
-        repair = f"Write {_short(place.before)}{digits.group().replace('_', '') if digits else ''}"
+    repair, span = _elsewhere(place)
     plain = unicodedata.normalize("NFKC", character)
-    if not repair and character == ".":
-        repair = "A decimal point needs a digit beside it; a transpose is A.T"
-    elif not repair and plain != character and len(plain) == 1 and plain.isascii() and plain.isprintable():
+    if repair:
+        pass
+    elif (digit := unicodedata.decimal(character, None)) is not None:
+        repair = f"Write it with the digits 0 to 9: {digit}"
+    elif plain != character and len(plain) == 1 and plain.isascii() and plain.isprintable():
         repair = f"Write {plain} from the keyboard."
-    elif not repair and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zs"):
+    elif unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zs"):
         repair = "It cannot be seen: delete it, or type the line again."
-    return mistakes.UnknownCharacter(character, name, repair or "Take it out, or write it in words.", place.span)
+    return mistakes.UnknownCharacter(character, name, repair or "Take it out, or write it in words.", span)
+
+
+def _elsewhere(place: _Place) -> tuple[str, Span]:
+    """What a character means in other languages and on paper, written in ours: `\\frac{1}{2}`, `np.exp(x)`, `eˣ`."""
+    character, source, begin, span = place.text, place.source, place.begin, place.span
+    glued = place.last == begin and not place.wants
+    if character == "_" and glued and place.symbol == "NUMBER":
+        digits = re.compile(r"[0-9_]{1,30}").match(source, begin)
+        return f"Write {_short(place.before)}{digits.group().replace('_', '') if digits else ''}", span
+    if character == "." and glued and (found := _MEMBER.match(source, begin)):
+        return _short(_member(place.operand, *found.groups()), 200), (begin - len(place.operand), found.end(1))
+    if character == "{" and (found := re.compile(r"\{([^{}\n]{1,40})\}").match(source, begin)):
+        inside = _short(found.group(1), 40)
+        if glued and place.operand.endswith("_"):  # x_{1}
+            return f"Write {_short(place.operand)}{inside}", (begin - len(place.operand), found.end())
+        return f"Write ({inside})", found.span()
+    if character == "\\" and (found := _LATEX.match(source, begin)):
+        return _short(_latex(*found.groups()), 200), (begin, found.end(1))
+    if character not in _CHARACTERS and (raised := _raised(source, begin)) is not None:
+        return raised
+    if character == ".":
+        return "A decimal point needs a digit beside it; a transpose is A.T", span
+    return _CHARACTERS.get(character, ""), span
+
+
+_ARGUMENT = re.compile(r"\|[^|\n;]{1,40}\||[0-9½.][\w.]{0,40}")  # of a function that stands without brackets
+_MEMBER = re.compile(r"\.([^\W\d]\w{0,40})(\([^()\n]{0,60}\))?")
+_LATEX = re.compile(r"\\([A-Za-z]{1,20})(?:\{([^{}\n]{0,60})\})?(?:\{([^{}\n]{0,60})\})?")
+_COMMANDS = {
+    **dict.fromkeys(("cdot", "times"), "Write *"),
+    "le": "Write <=",
+    "leq": "Write <=",
+    "ge": "Write >=",
+    "geq": "Write >=",
+    "ne": "Write !=",
+    "neq": "Write !=",
+    **dict.fromkeys(("left", "right", "big", "Big"), "Write the bracket without it."),
+    "infty": "Write inf",
+    "div": "Write /",
+}
+
+
+def _member(owner: str, member: str, operands: str | None) -> str:
+    """`np.exp(x)`, `math.pi`, `x.grad`, `layer.w`."""
+    from backprop.ops import callable_names
+
+    if member in callable_names():
+        return f"Write {member}{operands or '(x)'}"
+    if operands is not None and (meant := mistakes.UnknownFunction.elsewhere.get(member)):
+        return f"Here it is written {meant.format(operands[1:-1])}."
+    if member in ("grad", "gradient", "backward", "diff", "derivative"):
+        return f"Derivatives are asked for: backprop diff {owner}"
+    if member in ("pi", "e", "tau", "inf"):
+        return f"Write {member}"
+    return f"A name has no . inside: write {owner}_{member}"
+
+
+def _latex(command: str, first: str | None, second: str | None) -> str:
+    """`\\frac{1}{2}`, `\\sqrt{x}`, `\\sin`, `\\alpha`."""
+    from backprop.ops import callable_names
+
+    if command in ("frac", "dfrac", "tfrac"):
+        return f"Write ({first or 'a'})/({second or 'b'})"
+    if command in callable_names():
+        return f"Write {command}({first or 'x'})"
+    if command in ("mathrm", "text", "operatorname", "mathbf"):
+        return f"Write {first or 'x'}"
+    return _COMMANDS.get(command, f"Write {command}, a name without \\ before it.")
+
+
+def _raised(source: str, begin: int) -> tuple[str, Span] | None:
+    """Raised characters that are no digits, with those around them: `eˣ`, `xⁿ`, `e²ˣ`, `x⁻ⁿ`."""
+    from unicodedata import decomposition, normalize
+
+    def is_raised(at: int) -> bool:
+        return decomposition(source[at]).startswith("<super>")
+
+    if not is_raised(begin):
+        return None
+    end = begin + 1
+    while begin > 0 and end - begin < 40 and is_raised(begin - 1):
+        begin -= 1
+    while end < len(source) and end - begin < 40 and (is_raised(end) or source[end] in "¼½¾⅓⅔"):
+        end += 1
+    text = "".join(one if one in "¼½¾⅓⅔" else normalize("NFKC", one) for one in source[begin:end]).replace("−", "-")
+    if text in ("-", "+"):
+        text += "n"
+    return f"Write ^{text}" if text.isidentifier() else f"Write ^({text})", (begin, end)
 
 
 def _other(place: _Place) -> Mistake:

@@ -6,7 +6,7 @@ to mend it (`repair`). Drawing it is the work of `backprop.render.mistakes`. To 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import ClassVar
 
 Span = tuple[int, int]
@@ -39,6 +39,17 @@ class Mistake(Exception):
         return self
 
 
+def listed(names: Sequence[str], between: str = ", ", most: int = 40) -> str:
+    """Names in a message; of a great many the first ones, and how many there are.
+
+    >>> listed(["x", "y"]), listed(["x", "y", "z"], most=2)
+    ('x, y', 'x, y, ... (3 in all)')
+    """
+    if len(names) <= most:
+        return between.join(names)
+    return f"{between.join(names[:most])}{between}... ({len(names)} in all)"
+
+
 def closest(word: str, known: Iterable[str]) -> str | None:
     """The known word most like `word`, or None when nothing is near enough to be meant.
 
@@ -46,8 +57,13 @@ def closest(word: str, known: Iterable[str]) -> str | None:
     'relu'
     """
     import difflib  # only a mistake needs it
+    from itertools import islice
 
-    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    longest = 60  # the comparison takes quadratic time: nobody mistypes a name of a million letters
+    if len(word) > longest:
+        return None
+    near = (one for one in known if abs(len(one) - len(word)) <= len(word))
+    found = difflib.get_close_matches(word, list(islice(near, 5000)), n=1, cutoff=0.6)
     return found[0] if found else None
 
 
@@ -144,6 +160,9 @@ class UnknownFunction(Mistake):
         "trunc": "sign({0})*floor(abs({0}))",
         "fabs": "abs({0})",
         "root": "sqrt({0})",
+        "input": "input {0}",
+        "param": "param {0}",
+        "print": "{0}, as the last statement",
     }
 
     def __init__(self, name: str, argument: str, known: Iterable[str], span: Span) -> None:
@@ -160,6 +179,20 @@ class UnknownFunction(Mistake):
         if argument and meant is None:
             repair += f"   If {name} is a variable, write {name}*{argument if inside != argument else f'({argument})'}"
         super().__init__(f"there is no function {name}", repair, span)
+
+
+class UsedBeforeDefined(Mistake):
+    """`y = f(2); f(x) = x^2`."""
+
+    code = "used-before-defined"
+    title = "a function used before it is defined"
+
+    def __init__(self, name: str, line: int, span: Span) -> None:
+        super().__init__(
+            f"{name} is defined further on, in line {line}",
+            f"Put the definition of {name} before the first statement that uses it.",
+            span,
+        )
 
 
 class FunctionWithoutBrackets(Mistake):
@@ -187,10 +220,10 @@ class FunctionAlone(Mistake):
     code = "function-alone"
     title = "a function without its operand"
 
-    def __init__(self, name: str, span: Span) -> None:
+    def __init__(self, name: str, parameters: tuple[str, ...], span: Span) -> None:
         super().__init__(
             f"{name} is a function, and nothing stands in brackets after it",
-            f"Write {name}(x); or give the name a value of its own: --{name} 2",
+            f"Write {name}({', '.join(_dots(parameters))}); or give the name a value of its own: --{name} 2",
             span,
         )
 
@@ -219,7 +252,7 @@ class Recursion(Mistake):
     def __init__(self, chain: list[str], span: Span) -> None:
         loop = chain[chain.index(chain[-1]) :]
         super().__init__(
-            f"{' calls '.join(loop)}: this would never end",
+            f"{listed(loop, ' calls ')}: putting it in would never end",
             "Functions are put in where they are called, so none may reach itself. Write the steps out as statements.",
             span,
         )
@@ -236,6 +269,20 @@ class TooLarge(Mistake):
         super().__init__(
             f"putting in the functions called here gives {much} operations; the limit is {limit:,}".replace(",", " "),
             f"Name a result once and use the name again, instead of calling {name} for it again.",
+            span,
+        )
+
+
+class TooManyOperands(Mistake):
+    """`max` of thousands of numbers."""
+
+    code = "too-many-operands"
+    title = "too many operands"
+
+    def __init__(self, name: str, count: int, limit: int, span: Span) -> None:
+        super().__init__(
+            f"{name} takes at most {limit} operands at once, and here are {count}",
+            f"Take them in groups: {name}({name}(a, b, ...), {name}(c, d, ...), ...)",
             span,
         )
 
@@ -283,21 +330,54 @@ def _dots(parameters: tuple[str, ...]) -> list[str]:
 # -- the point: values and names given --------------------------------------------------------------------------------
 
 
+_LETTERS = {*"xyzαβγδθφϕψω"}  # what formulas are about, when nothing else is known
+
+
+def taken_apart(name: str, known: Collection[str], functions: Iterable[str]) -> str | None:
+    """What a run of letters could have meant, had it not been one name: `sinx` is sin(x), `xy` is x*y.
+
+    >>> taken_apart("sin2x", [], ["sin"]), taken_apart("xy", ["x", "y"], []), taken_apart("cost", [], ["cos"])
+    ('sin(2x)', 'x*y', None)
+    """
+    for function in sorted(functions, key=len, reverse=True):
+        rest = name.removeprefix(function)
+        # `cost` and `expo` are words: what is left has to be a known name, a letter of formulas, or begin with a number
+        plain = rest.lstrip("0123456789")
+        if rest != name and plain != name and (plain in known or plain in _LETTERS or (rest and not plain)):
+            return f"{function}({rest})"
+    if len(name) > 60 or not known:
+        return None
+    best: list[list[str] | None] = [[], *[None] * len(name)]
+    for end in range(1, len(name) + 1):
+        for begin in range(end):
+            part, before = name[begin:end], best[begin]
+            if before is not None and (part in known or part in "πτ") and part != name:
+                best[end] = [*before, part]
+                break
+    parts = best[-1]
+    return "*".join(parts) if parts and len(set(parts)) > 1 else None
+
+
 class MissingValue(Mistake):
     """`x*y` with a value for x alone."""
 
     code = "missing-value"
     title = "a value is missing"
 
-    def __init__(self, missing: list[str], given: list[str], unused: list[str], span: Span) -> None:
+    def __init__(
+        self, missing: list[str], given: list[str], unused: list[str], functions: Iterable[str], span: Span
+    ) -> None:
         name = missing[0]
         near = closest(name, unused)
+        apart = taken_apart(name, {*given, *unused, *missing}, functions)
         self.missing, self.given, self.unused = missing, given, unused
-        cause = f"I have no value for {', '.join(missing)}"
+        cause = f"I have no value for {listed(missing)}"
         parts: list[str] = []
         if given or unused:
-            parts.append(f"You gave {', '.join([*given, *unused])}.")
-        if near is not None:
+            parts.append(f"You gave {listed(list(dict.fromkeys([*given, *unused])))}.")
+        if apart is not None:
+            parts.append(f"{name} is one name: did you mean {apart}?")
+        elif near is not None:
             parts.append(f"Did you mean {name} where you wrote {near}?")
         elif (like := closest(name, given)) is not None:
             parts.append(f"Did you mean {like} where you wrote {name}?")
@@ -342,6 +422,24 @@ class UnusableNumber(Mistake):
         )
 
 
+# A number with more digits than this is no number that anybody means.
+LONGEST_NUMBER = 10_000
+
+
+class NumberTooLong(Mistake):
+    """A literal of a million digits."""
+
+    code = "number-too-long"
+    title = "a number too long"
+
+    def __init__(self, length: int, span: Span | None = None) -> None:
+        super().__init__(
+            f"this number has {length} characters, and {LONGEST_NUMBER} are the most",
+            "Write it with an exponent, like 1.5e300.",
+            span,
+        )
+
+
 class UnknownNode(Mistake):
     """`--wrt q`, `paths --from q`, when nothing is called q."""
 
@@ -351,7 +449,7 @@ class UnknownNode(Mistake):
     def __init__(self, name: str, known: list[str]) -> None:
         near = closest(name, known)
         repair = f"Did you mean {near}?   " if near else ""
-        super().__init__(f"nothing here is called {name}", f"{repair}There are: {', '.join(known) or 'no names'}")
+        super().__init__(f"nothing here is called {name}", f"{repair}There are: {listed(known) or 'no names'}")
 
 
 class Undefined(Mistake):
@@ -515,7 +613,7 @@ class NumberAfter(Mistake):
     code = "number-after"
     title = "a sign is missing before a number"
 
-    def __init__(self, before: str, number: str, span: Span, in_vector: bool = False) -> None:
+    def __init__(self, before: str, number: str, span: Span, in_vector: bool = False, below: str = "") -> None:
         if before and before[0] in "0123456789.":
             cause = f"two numbers side by side: {before} and {number}"
             repair = f"Write one number, or the sign between them: {before}*{number}"
@@ -523,6 +621,10 @@ class NumberAfter(Mistake):
                 cause, repair = "a number has one decimal point", f"Write {before} or {number}, or a sign between them."
             elif in_vector:
                 repair = f"Separate the entries with commas: [{before}, {number}]"
+            elif number in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒":
+                repair = f"Write {before}{number} for the mixed number, {before}*{number} for the product"
+            elif below:
+                repair = f"A mixed number is written {before} + {number}/{below}, a product {before}*{number}/{below}"
         elif before in ("input", "param"):
             cause, repair = "a name has to follow", f"Write {before} x = {number}"
         else:
@@ -565,11 +667,11 @@ class PrimeMark(Mistake):
     code = "prime"
     title = "no ' for a derivative"
 
-    def __init__(self, name: str, span: Span) -> None:
+    def __init__(self, name: str, call: str, span: Span) -> None:
+        ask = f'backprop diff "{call}" --wrt x' if call else f"backprop diff {name or 'EXPRESSION'} --wrt x"
+        other = "" if call or not name.isidentifier() else f"   As another name write {name}_1."
         super().__init__(
-            "a derivative is not written into the expression",
-            f"Ask for it: backprop diff {name or 'EXPRESSION'} --wrt x   (a transpose is A.T)",
-            span,
+            "a derivative is not written into the expression", f"Ask for it: {ask}   (a transpose is A.T){other}", span
         )
 
 
@@ -655,7 +757,23 @@ class ForeignStatement(Mistake):
     code = "foreign-statement"
     title = "a statement of another language"
 
+    # as statements they begin with one of these; each is also free to be a name
+    words: ClassVar[dict[str, str]] = {
+        **dict.fromkeys(("let", "var", "val", "const", "set", "local", "global"), "A name is set without it: x = 3"),
+        **dict.fromkeys(("def", "function"), "A function is written f(x) = x^2"),
+        **dict.fromkeys(("return", "print", "yield"), "The last statement is the output: write it without the word."),
+        **dict.fromkeys(
+            ("import", "from"), "Nothing is imported: every function is there. They are listed by: backprop ops"
+        ),
+        "lambda": "A function is written f(x) = x^2",
+        "assert": "What has to hold is written: # expect f = 3",
+        "del": "A name may be set again at any time.",
+        "for": "Every step is written out as a statement.",
+        "while": "Every step is written out as a statement.",
+    }
+
     def __init__(self, word: str, repair: str, span: Span) -> None:
+        repair = repair or f"{self.words[word]}   If {word} is a name, write {word}*x for a product."
         super().__init__(f"{word} is no word of this language", repair, span)
 
 
@@ -748,7 +866,7 @@ class NothingGiven(Mistake):
     def __init__(self, command: str, takes: str, given: Iterable[str]) -> None:
         given = list(given)
         what = "an expression" if takes == "EXPRESSION" else "a file"
-        example = '"x^2 + 1" --x 3' if takes == "EXPRESSION" else takes.lower()
+        example = {"EXPRESSION": '"x^2 + 1" --x 3', "FILE": "trace.json", "FILE...": "samples/*.bp"}[takes]
         repair = f"Write, for example: backprop {command} {example}"
         if given:
             repair += f"   ({given[0]}=... was read as the value of {given[0]})"
@@ -811,7 +929,8 @@ class NothingToLearn(Mistake):
 
     def __init__(self, inputs: list[str]) -> None:
         name = inputs[0] if inputs else "w"
-        named = f", or name them here: --update {','.join(inputs)}" if inputs else ""
+        some = ",".join(inputs[:8]) + (",..." if len(inputs) > 8 else "")
+        named = f", or name them here: --update {some}" if inputs else ""
         super().__init__(
             "the program has no param, so a step changes nothing",
             f"Say which inputs are trained: 'param {name} = 0.5' in the program{named}",
@@ -887,4 +1006,4 @@ class NotAnInput(Mistake):
     def __init__(self, name: str, inputs: list[str]) -> None:
         near = closest(name, inputs)
         guess = f"Did you mean {near}?   " if near is not None else ""
-        super().__init__(f"{name} is no input of the program", f"{guess}Its inputs are: {', '.join(inputs) or 'none'}")
+        super().__init__(f"{name} is no input of the program", f"{guess}Its inputs are: {listed(inputs) or 'none'}")

@@ -12,14 +12,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from backprop import ops
+from backprop.beside import Slopes, to_double
 from backprop.figures import figure
-from backprop.graph import CONST, INPUT
+from backprop.graph import CONST, INPUT, misgivings
 from backprop.kinds import Hole
 from backprop.ops import Row
 from backprop.point import Point
 from backprop.record import Note
 from backprop.rules import holds, is_kink, rules
-from backprop.syntax import Statement, readings
+from backprop.syntax import Statement
+from backprop.values import value_at
 from backprop.working import put_numbers_in
 
 
@@ -51,6 +53,7 @@ def notes(point: Point) -> list[Note]:
     return [
         *_undefined(point),
         *_overflows(point),
+        *_singular(point),
         *_kinks(point),
         *_remarks(point),
         *_steps(point),
@@ -61,8 +64,8 @@ def notes(point: Point) -> list[Note]:
 
 def reading_notes(point: Point) -> Iterator[Note]:
     """How the program was read where another reader might read it otherwise."""
-    for span, reading in readings(point.syntax):
-        yield Note("read-as", f"{point.syntax.source[span[0] : span[1]]} was read as {reading}")
+    for code, text in misgivings(point.syntax, point.graph, point.given):
+        yield Note(code, text)
     yield from _lonely_lines(point)
 
 
@@ -100,8 +103,11 @@ def _undefined(point: Point) -> Iterator[Note]:
     for name, slope in point.gradient().items():
         if isinstance(slope, Hole):
             blamed.setdefault(slope, []).append(f"∂{graph.ids[graph.output]}/∂{name}")
+    beside = [_sides(one.sides, one.apart) for one in point.singular().values() if isinstance(one.slope, Hole)]
     for hole, names in blamed.items():
         text = f"{', '.join(names)} undefined: {why(point, hole)}"
+        if len(set(beside)) == 1 and beside[0]:
+            text += f"; {beside[0]}"
         yield Note("undefined", text, graph.ids[hole.node])
     for node, value in enumerate(point.values):
         if isinstance(value, Hole) and value.node == node and value is not output:
@@ -111,6 +117,9 @@ def _undefined(point: Point) -> Iterator[Note]:
 def _overflows(point: Point) -> Iterator[Note]:
     """Infinities born of finite numbers: the double is too small a vessel, not the mathematics undefined."""
     graph = point.graph
+    for node, text in graph.literals.items():
+        if point.values[node] == 0 and re.search("[1-9]", text.lower().split("e")[0]):
+            yield Note("underflow", f"{text} is below the smallest number of double precision; it counts as 0", None)
     for node in overflown(point):
         value = point.values[node]
         yield Note(
@@ -119,14 +128,19 @@ def _overflows(point: Point) -> Iterator[Note]:
             f"{_at(point, node)}; it counts as {figure(value)} from here on",
             graph.ids[node],
         )
-    answer = point.value()
+    beyond = too_large(point)
+    if beyond:
+        yield Note("undefined", beyond)
+
+
+def too_large(point: Point) -> str:
+    """Why an answer is infinite though it is finite in mathematics; "" when none is."""
     infinite = [name for name, slope in point.gradient().items() if _is_infinite(slope)]
-    if not overflown(point) and not infinite:
-        return
-    if _is_infinite(answer) and overflown(point):
-        yield Note("undefined", f"the value is infinite only because of the overflow at {_first(point)}")
-    elif infinite and all(not _is_infinite(value) for value in _given(point)):
-        yield Note("undefined", f"the derivative with respect to {', '.join(infinite)} overflows", None)
+    if _is_infinite(point.value()) and overflown(point):
+        return f"the value is infinite only because of the overflow at {_first(point)}"
+    if infinite and not any(map(_is_infinite, _given(point))):
+        return f"the derivative with respect to {', '.join(infinite)} overflows"
+    return ""
 
 
 def overflown(point: Point) -> list[int]:
@@ -152,8 +166,57 @@ def _kinks(point: Point) -> Iterator[Note]:
         if not row.kink or isinstance(known[node], Hole):
             continue
         operands = [known[operand] for operand in graph.operands(node)]
+        slopes = point.partials.values[graph.offsets[node] : graph.offsets[node + 1]]
+        if all(slope is None or isinstance(slope, Hole) for slope in slopes):
+            continue  # nothing is taken here
         if is_kink(row, point.kind, operands, known[node]):
             yield Note("kink", _kink_text(point, node, row, operands), graph.ids[node])
+
+
+def _singular(point: Point) -> Iterator[Note]:
+    """Slopes that are known from values beside the point, where the rules have none or only conventions."""
+    graph = point.graph
+    for node, one in point.singular().items():
+        if isinstance(one.slope, Hole):
+            continue
+        name = point.name_of(node)
+        slope, sides = f"∂{graph.ids[graph.output]}/∂{name}", _sides(one.sides, one.apart)
+        smooth = one.sides.central is not None
+        condition = one.kink is not None and ops.rows()[graph.codes[one.kink]].gives_condition
+        if one.mended:
+            given = "have no number" if isinstance(one.rules, Hole) else f"give {figure(one.rules)} by convention"
+            text = f"the rules {given} here; {slope} is {figure(one.slope)}, from values beside the point: {sides}"
+        elif condition and not smooth and one.kink is not None:
+            kink = graph.ids[one.kink]
+            text = f"{kink} = {graph.formula(one.kink)} is at its boundary{_at(point, one.kink)}: {slope} is taken as "
+            text += f"{figure(one.slope)}, and beside the point {sides}"
+        else:
+            continue
+        if isinstance(one.rules, Hole) and smooth:
+            yield Note("singular", text, name)
+        else:
+            yield Note("kink", f"kink: {text}", name)
+
+
+def _sides(found: Slopes, apart: bool = False) -> str:
+    """What the values beside a point tell of the slopes on both sides, in words."""
+    if apart:
+        return f"{_sides(found)}, but between the axes it is another than along them"
+    if found.central is not None:
+        return "the slope is the same from both sides"
+    if found.ends is None:
+        return ""
+    parts = []
+    for end, which in zip(found.ends, ("left", "right"), strict=True):
+        if end.sort in ("slope", "zero", "flat"):
+            parts.append(f"the slope is {figure(to_double(end.value) + 0.0)} from the {which}")
+        elif end.sort == "steep":
+            parts.append(f"the slope is {'+' if end.value > 0 else '-'}infinity from the {which}")
+        elif end.sort == "jump":
+            parts.append(f"the value jumps on the {which}")
+        elif end.sort == "none":
+            parts.append(f"there is no value on the {which}")
+    return " and ".join(parts)
 
 
 def _kink_text(point: Point, node: int, row: Row, operands: list[Any]) -> str:
@@ -165,7 +228,8 @@ def _kink_text(point: Point, node: int, row: Row, operands: list[Any]) -> str:
         if slope is None or isinstance(slope, Hole):
             continue
         left, right = sides(point, node, position, operands)
-        between = "" if left == right else f" (from the left {figure(left)}, from the right {figure(right)})"
+        ends = [figure(end) if end == end else "no value" for end in (left, right)]
+        between = " (it jumps here)" if left == right else f" (from the left {ends[0]}, from the right {ends[1]})"
         parts.append(f"∂{name}/∂{graph.ids[source]} is taken as {figure(slope)}{between}")
     return f"kink: {name} = {graph.formula(node)} has no derivative{_at(point, node)}; {'; '.join(parts)}"
 
@@ -180,13 +244,18 @@ def sides(point: Point, node: int, position: int, operands: list[Any]) -> tuple[
     moves = tuple(bool(point.moving[source]) for source in graph.operands(node))
     rule = rules(row.code, moves)[position]
     assert rule is not None
-    found: list[float] = []
-    for side in ("-1e-30", "1e-30"):
+
+    def slope(step: str) -> float:
         beside = [kind.from_double(float(operand)) for operand in operands]
-        beside[position] = beside[position] + kind.number(side)
-        slope = rule.evaluate(kind, beside, kind.apply(row, beside))
-        found.append(float("nan") if isinstance(slope, Hole) else float(slope))
-    return found[0], found[1]
+        beside[position] = beside[position] + kind.number(step)
+        found = rule.evaluate(kind, beside, value_at(node, row, kind, beside))
+        return float("nan") if isinstance(found, Hole) else float(found)
+
+    def limit(sign: str) -> float:
+        far, near = slope(f"{sign}1e-30"), slope(f"{sign}1e-40")
+        return 0.0 if abs(near) < 0.95 * abs(far) else near  # one that dwindles, as that of x^(3/2), is 0
+
+    return limit("-"), limit("")
 
 
 def _remarks(point: Point) -> Iterator[Note]:
@@ -270,6 +339,8 @@ def _condition(row: Row, point: Point, node: int) -> str:
     if not row.domain:
         return ""
     operands = point.graph.operands(node)
+    if all(point.graph.codes[operand] == CONST for operand in operands):
+        return ""  # of 1/0 nobody has to hear that 0 != 0 is needed
     names = dict(zip(row.names(len(operands)), _ids(point, node), strict=True))
     return ": it needs " + re.sub(r"[^\W\d]\w*", lambda found: names.get(found[0], found[0]), row.domain)
 

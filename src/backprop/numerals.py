@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from backprop.mistakes import NotANumber
+from backprop.mistakes import LONGEST_NUMBER, NotANumber, NumberTooLong
 
 _SIGNS = str.maketrans(dict.fromkeys("−‐‑–—﹣－", "-") | {"＋": "+", "∞": "inf"})
 _DECIMAL = r"(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -16,7 +16,8 @@ _GREEK = {"π": "pi", "τ": "tau", "infinity": "inf"}
 def numeral(value: float | int | str, name: str) -> str:
     """The plain text of the number given for `name`: "-1", "1/3", "2.5", "inf", "pi".
 
-    A decimal comma is a decimal point, signs as printed in books are signs. Raises `NotANumber`.
+    A decimal comma is a decimal point, signs as printed in books are signs. Raises `NotANumber` and
+    `NumberTooLong`.
 
     >>> numeral("2,5", "x"), numeral("−1", "x"), numeral("½", "x"), numeral(3, "x")
     ('2.5', '-1', '1/2', '3')
@@ -33,6 +34,8 @@ def numeral(value: float | int | str, name: str) -> str:
     found = _NUMBER.fullmatch(text)
     if found is None:
         raise NotANumber(name, value)
+    if len(text) > LONGEST_NUMBER:
+        raise NumberTooLong(len(text))
     sign, number, below = found.groups()
     number = _GREEK.get(number, number).replace(",", ".")
     if below is not None and float(below.replace(",", ".")) == 0:

@@ -523,8 +523,16 @@ def adjoint(routes: Routes) -> Value | None:
     trace = routes.network.trace
     if routes.target_id != trace.output or routes.symbolic:
         return None
-    known = trace.gradient.get(routes.source_id)
-    return trace.nodes[routes.source].adjoint if known is None else known
+    known = trace.nodes[routes.source].adjoint  # at a singular point the gradient may be another number
+    return trace.gradient.get(routes.source_id) if known is None else known
+
+
+def answer_apart(routes: Routes) -> Value | None:
+    """The derivative that the trace answers with, where it is not the adjoint (a singular point); else None."""
+    trace = routes.network.trace
+    known = trace.gradient.get(routes.source_id) if routes.target_id == trace.output else None
+    same = known is None or trace.mode != "reverse" or known == trace.nodes[routes.source].adjoint
+    return None if same else known
 
 
 def agrees(routes: Routes, found: Value | None) -> bool | None:

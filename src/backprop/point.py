@@ -6,20 +6,24 @@ point (trace, grad, paths, check, step) starts from here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from backprop import ops
 from backprop.forward import tangents
-from backprop.grammar import parse
+from backprop.grammar import load_tables, parse
 from backprop.graph import Graph, add_unused_input, build
 from backprop.kinds import Hole, Kind
 from backprop.mistakes import MissingValue, NotANumber, UnknownNode, UnusableNumber
 from backprop.numerals import numeral
 from backprop.reverse import Reverse, reverse
 from backprop.rules import Partials, partials
-from backprop.syntax import Syntax
+from backprop.syntax import Syntax, normal
 from backprop.values import values
+
+if TYPE_CHECKING:
+    from backprop.singular import Singular
 
 Number = float | int | str
 
@@ -42,11 +46,12 @@ class Point:
     values: list[Any]
     partials: Partials
     _reverse: Reverse | None = field(default=None, repr=False)
+    _singular: dict[int, Singular] | None = field(default=None, repr=False)
 
-    def reverse(self) -> Reverse:
-        """The adjoints of all nodes, worked out once."""
+    def reverse(self, named: Callable[[int, Any], Any] | None = None) -> Reverse:
+        """The adjoints of all nodes, worked out once; `named` as in `reverse.reverse`."""
         if self._reverse is None:
-            self._reverse = reverse(self.graph, self.partials, self.kind)
+            self._reverse = reverse(self.graph, self.partials, self.kind, named=named)
         return self._reverse
 
     def tangents(self, direction: Mapping[int, Any]) -> list[Any]:
@@ -62,7 +67,25 @@ class Point:
         return self.graph.names.get(node, self.graph.ids[node])
 
     def gradient(self) -> dict[str, Any]:
-        """d output / d each node asked for; a `Hole` where there is none, 0 where the output does not depend on it."""
+        """d output / d each node asked for; a `Hole` where there is none, 0 where the output does not depend on it.
+
+        At a singular point, where the rules cannot tell it, it comes from values beside the point (`singular`).
+        """
+        found = self.by_rules()
+        for node, one in self.singular().items():
+            found[self.name_of(node)] = one.slope
+        return found
+
+    def singular(self) -> dict[int, Singular]:
+        """The nodes asked for whose slope the rules alone cannot tell: at kinks, and where 0 meets an infinity."""
+        if self._singular is None:
+            from backprop.singular import singular
+
+            self._singular = singular(self)
+        return self._singular
+
+    def by_rules(self) -> dict[str, Any]:
+        """The gradient as the rules give it, edge by edge: the adjoints of the nodes asked for."""
         output = self.value()
         if isinstance(output, Hole):
             return {self.name_of(node): output for node in self.wrt}
@@ -116,7 +139,8 @@ class Program:
                 missing.append(name)
         if missing:
             span = graph.span(graph.inputs[missing[0]])
-            raise MissingValue(missing, list(given), unused, span).within(syntax.source, self.origin)
+            functions = ops.callable_names()
+            raise MissingValue(missing, list(given), unused, functions, span).within(syntax.source, self.origin)
         numbers: dict[int, Any] = {}
         for name, text in given.items():
             try:
@@ -134,12 +158,14 @@ class Program:
         """The inputs under the names as the program spells them: `x2` gives `x₂` its value when there is no `x2`."""
         if all(name.isascii() for name in inputs) and self.text.isascii():
             return dict(inputs)
+        import re
         import unicodedata
 
-        _, graph = self.read(())
-        by_shape = {unicodedata.normalize("NFKC", name): name for name in graph.inputs}
+        # the graph is not built yet: which names stand for variables depends on the names that are given
+        names = set(re.findall(load_tables().name, normal(re.sub("#.*", "", self.text))))
+        by_shape = {unicodedata.normalize("NFKC", name): name for name in sorted(names)}
         return {
-            name if name in graph.inputs else by_shape.get(unicodedata.normalize("NFKC", name), name): value
+            name if name in names else by_shape.get(unicodedata.normalize("NFKC", name), name): value
             for name, value in inputs.items()
         }
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from backprop.figures import DEFAULT_FIGURES
-from backprop.mistakes import Mistake
+from backprop.mistakes import LONGEST_NUMBER, Mistake
 
 FORMAT, VERSION = "backprop-trace", 1
 
@@ -143,22 +143,25 @@ class Trace:
 
     def to_json(self) -> str:
         """The record as JSON text, one node, edge and step a line: the same input gives the same bytes."""
-        return "".join(self.json_lines())
+        return "".join(f"{line}\n" for line in self.json_lines())
 
     def json_lines(self) -> Iterator[str]:
-        """The pieces of `to_json`, so that a large trace is never held as one text."""
-        opening = "{"
-        for key, value in self._head().items():
-            yield f"{opening}\n {_text(key)}: {_text(value)}"
-            opening = ","
+        """The lines of `to_json`, so that a large trace is never held as one text."""
+        line = "{"
+        for place, (key, value) in enumerate(self._head().items()):
+            yield f"{line}," if place else line
+            line = f" {_text(key)}: {_text(value)}"
         for key, items in self._lists().items():
-            yield f",\n {_text(key)}: "
-            opening = "["
-            for item in items:
-                yield f"{opening}\n  {_line(item)}"
-                opening = ","
-            yield "\n ]" if items else "[]"
-        yield "\n}\n"
+            yield f"{line},"
+            line = f" {_text(key)}: []"
+            for place, item in enumerate(items):
+                yield f"{line}," if place else f" {_text(key)}: ["
+                line = f"  {_line(item)}"
+            if items:
+                yield line
+                line = " ]"
+        yield line
+        yield "}"
 
     def _head(self) -> dict[str, Any]:
         """The record without its lists of nodes, edges, steps, witnesses and notes."""
@@ -231,7 +234,7 @@ class Trace:
     def from_json(cls, text: str) -> Trace:
         """A trace read back from JSON text. Raises `NotATrace`."""
         try:
-            record = json.loads(text)
+            record = json.loads(text, parse_int=_integer)
         except (ValueError, RecursionError) as error:
             raise NotATrace(f"this is no JSON: {error}") from None
         return cls.from_dict(record)
@@ -245,6 +248,12 @@ class NotATrace(Mistake):
 
     def __init__(self, cause: str) -> None:
         super().__init__(cause, "A trace is what this prints: backprop trace EXPRESSION --format json")
+
+
+def _integer(text: str) -> int:
+    if len(text) > LONGEST_NUMBER:
+        raise ValueError(f"a number has {len(text)} digits")
+    return int(text)
 
 
 def _plain(value: Any) -> Any:
@@ -283,8 +292,12 @@ def _line(item: Any) -> str:
             parts.append(f'"{name}": {_quoted(value)}')
         elif sort is float:
             parts.append(f'"{name}": {value + 0.0!r}' if value - value == 0 else f'"{name}": "{_plain(value)}"')
+        elif sort is tuple:
+            if value:
+                texts = [_quoted(one) if type(one) is str else _text(one) for one in value]
+                parts.append(f'"{name}": [{", ".join(texts)}]')
         elif _is_told(name, value):
-            parts.append(f'"{name}": {_text(list(value) if sort is tuple else value)}')
+            parts.append(f'"{name}": {_text(value)}')
     return f"{{{', '.join(parts)}}}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby, zip_longest
 from typing import Any
 
 from backprop import ops
@@ -10,17 +11,22 @@ from backprop.mistakes import UnknownFunction, UnknownOperation, closest
 from backprop.ops import Row
 from backprop.point import Number, Program
 from backprop.render.look import Look
-from backprop.render.tables import table
+from backprop.render.tables import Cell, table, wrap
 
 
 def rows_called(name: str) -> list[Row]:
     """The rows that a name may mean: a name that is called, or the name of a row. Raises `UnknownOperation`."""
-    found = list(ops.called(name)) or [row for row in ops.rows() if name in (row.name, row.form)]
+    found = list(ops.called(name)) or [row for row in ops.rows() if name in (row.name, row.form, _sign(row))]
     if not found:
         known = [*ops.callable_names(), *(row.name for row in ops.rows())]
         elsewhere = UnknownFunction.elsewhere.get(name.lower())
         raise UnknownOperation(name, elsewhere.format("x") if elsewhere else None, closest(name, known))
     return found
+
+
+def _sign(row: Row) -> str:
+    """The sign that an operation is written with: `+`, `!`, `<=`."""
+    return "".join(letter for letter in row.form if not letter.isalnum() and not letter.isspace())
 
 
 def forms(row: Row) -> list[str]:
@@ -53,21 +59,38 @@ def rules(row: Row, evaluated: bool = False) -> list[tuple[str, str]]:
     return [(f"∂/∂{name}", text) for name, text in zip(names, texts, strict=True) if text is not None]
 
 
+# A rule that takes more letters than this is told by `ops NAME`, a condition is broken into lines.
+LONGEST_RULE, LONGEST_CONDITION = 30, 18
+
+
 def listing(look: Look) -> Iterator[str]:
-    """The table of operations."""
-    lines = (
-        [
-            row.name,
-            ", ".join(forms(row)),
-            ", ".join(text for _, text in rules(row)),
-            row.domain or "everywhere",
-            row.says,
-        ]
-        for row in ops.rows()
-    )
-    return table(
-        look, None, ["operation", "written", "partials", "defined for", "says"], lines, roles=["name", None, "formula"]
-    )
+    """The table of operations, a section for each of its files; on a screen without the words about each."""
+    columns = ["operation", "written", "rule", "defined for", "says"][: 5 if look.width is None else 4]
+    yield from table(look, None, columns, _sections(len(columns)), roles=["name", None, "formula"])
+    yield ""
+    yield "backprop ops NAME tells all about one, with an example worked out"
+
+
+def _sections(columns: int) -> Iterator[list[Cell]]:
+    for title, rows in groupby(ops.rows(), _group):
+        yield [""]
+        yield [(title, "heading")]
+        yield from (line[:columns] for row in rows for line in _lines(row))
+
+
+def _group(row: Row) -> str:
+    """The file that a row stands in, as a title."""
+    return row.value.__module__.rpartition(".")[2].upper()
+
+
+def _lines(row: Row) -> Iterator[list[Cell]]:
+    """A row of the table, one way to write it and one rule a line."""
+    found = rules(row)
+    told = [text if len(text) <= LONGEST_RULE else f"see ops {row.name}" for _, text in found]
+    if len(found) > 1:
+        told = [f"{name.removeprefix('∂/∂')}: {text}" for (name, _), text in zip(found, told, strict=True)]
+    condition = wrap(row.domain or "everywhere", LONGEST_CONDITION)
+    return (list(line) for line in zip_longest([row.name], forms(row), told, condition, [row.says], fillvalue=""))
 
 
 def records(rows: list[Row] | None = None) -> list[dict[str, Any]]:
@@ -79,6 +102,14 @@ def records(rows: list[Row] | None = None) -> list[dict[str, Any]]:
         optional = {"domain": row.domain, "kink": list(row.kinks(_arity(row))), "latex": row.latex, "flops": row.flops}
         found.append(record | {name: value for name, value in optional.items() if value})
     return found
+
+
+def details(rows: list[Row], look: Look) -> Iterator[str]:
+    """All that is known about some operations."""
+    for place, row in enumerate(rows):
+        if place:
+            yield ""
+        yield from detail(row, look)
 
 
 def detail(row: Row, look: Look) -> Iterator[str]:
@@ -93,7 +124,7 @@ def detail(row: Row, look: Look) -> Iterator[str]:
     facts.append(("cost", f"about {row.flops} flop{'' if row.flops == 1 else 's'}"))
     width = max(len(name) for name, _ in facts)
     for name, text in facts:
-        yield look.letters(f"  {name.ljust(width)}  {text}")
+        yield from _wrapped(look, f"  {name.ljust(width)}  {text}", width + 4)
     if row.samples and not row.gives_condition:
         yield ""
         yield from example(row, look)
@@ -111,7 +142,12 @@ def example(row: Row, look: Look) -> Iterator[str]:
     point = " ".join(f"--{name} {look.figure(value)}" for name, value in found.inputs.items())
     yield look.paint(look.letters(f'backprop trace "{program}" {point}'), "quiet")
     for step in found.steps:
-        yield look.letters(f"  {step.text}")
+        yield from _wrapped(look, f"  {step.text}", 6)
+
+
+def _wrapped(look: Look, text: str, indent: int) -> list[str]:
+    shown = look.letters(text)
+    return [shown] if look.width is None else wrap(shown, look.width, " " * indent)
 
 
 def variables(program: Program, given: Mapping[str, Number]) -> list[dict[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,12 +20,19 @@ class Reverse:
     contributions: list[Any]
 
 
-def reverse(graph: Graph, partials: Partials, kind: Kind, output: int | None = None) -> Reverse:
+def reverse(
+    graph: Graph,
+    partials: Partials,
+    kind: Kind,
+    output: int | None = None,
+    named: Callable[[int, Any], Any] | None = None,
+) -> Reverse:
     """How the output (or the node `output`) moves with each node: its adjoint, gathered edge by edge.
 
-    Nodes are already in order, so one walk back is enough (sum over paths, factored).
+    Nodes are already in order, so one walk back is enough (sum over paths, factored). `named` says what stands for
+    the adjoint of a node in those before it: a long formula by its name.
 
-        >>> from backprop.grammar import parse
+    >>> from backprop.grammar import parse
     >>> from backprop.graph import build
     >>> from backprop.kinds.real import REAL
     >>> from backprop.rules import partials
@@ -43,6 +51,8 @@ def reverse(graph: Graph, partials: Partials, kind: Kind, output: int | None = N
         adjoint = adjoints[node]
         if adjoint is None:
             continue
+        if named is not None:
+            adjoint = named(node, adjoint)
         for index in range(offsets[node], offsets[node + 1]):
             partial = slopes[index]
             if partial is None or exact_zero[index]:

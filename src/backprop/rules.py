@@ -104,6 +104,7 @@ def partials(graph: Graph, kind: Kind, known: list[Any], moving: bytearray) -> P
         sources = args[first:end]
         moves = tuple(bool(moving[source]) for source in sources)
         operands = [known[source] for source in sources]
+        kink: bool | None = None  # asked for only where a slope is 0, and once for all operands
         for position, rule in enumerate(rules(code, moves)):
             if rule is None or operands[position] is None:
                 continue
@@ -111,7 +112,8 @@ def partials(graph: Graph, kind: Kind, known: list[Any], moving: bytearray) -> P
             found[first + position] = slope
             row = table[code]
             if row.locally_constant and not isinstance(slope, Hole) and kind.is_zero(slope):
-                exact_zero[first + position] = not is_kink(row, kind, operands, out)
+                kink = is_kink(row, kind, operands, out) if kink is None else kink
+                exact_zero[first + position] = not kink
     return Partials(found, exact_zero)
 
 

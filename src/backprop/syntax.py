@@ -7,6 +7,7 @@ whole evaluation, so nothing that reads a syntax tree ever recurses.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -248,6 +249,12 @@ def canonical(syntax: Syntax, full: bool = False) -> str:
     return "; ".join(lines)
 
 
+# What separates two names without being seen.
+_UNSEEN = "\u200b\u2060\ufeff"
+# A whole number in base 16, 8 or 2, as other languages write it.
+_BASED = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)(?!\w)")
+
+
 def readings(syntax: Syntax, most: int = 20, longest: int = 200) -> list[tuple[Span, str]]:
     """Where two readers could disagree, and how it was read: `1/2x` is (1/2)*x, `√x²` is (√x)^2, `e^2x` is (e^2)*x.
 
@@ -269,10 +276,14 @@ def readings(syntax: Syntax, most: int = 20, longest: int = 200) -> list[tuple[S
         last, then = source[ends[left] - 1], source[starts[node - 1]]
         glued = kind != "juxtapose" or starts[node - 1] == ends[left]  # `√x y` shows by its blank how it is meant
         doubtful = (
-            (below == "div" and kind == "juxtapose")  # 1/2x
+            (below in ("div", "mod") and kind == "juxtapose")  # 1/2x, 7 % 2x
             or (below in ("sqrt", "cbrt") and glued and last not in ")|")  # √x², √2x
             or (below == "pow" and kind == "pow")  # x²^3
-            or (below == "pow" and glued and last not in _SUPERSCRIPTS and then.isalpha())  # e^2x
+            or (below == "pow" and glued and last not in _SUPERSCRIPTS and (then.isalpha() or then == "√"))  # e^2x
+            or (below == "pow" and kinds[left - 1] == "name" and source.startswith("(", ends[left]))  # e^x(y + 1)
+            or (below == kind == "factorial")  # n!! is not the product of every other number
+            or (below == "number" and glued and _BASED.match(source, starts[node]))  # 0x10
+            or (kind == "juxtapose" and not glued and not source[ends[left] : starts[node - 1]].strip(_UNSEEN))
         )
         if doubtful and node - first[node] < longest:
             found.append((syntax.span(node), written(syntax, node, full=True)))

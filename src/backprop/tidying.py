@@ -335,6 +335,9 @@ class _Tidier:
         known = frozenset(terms)
         if known in self.sums:
             return self.sums[known]
+        number = next((place for place, (_, key) in enumerate(terms) if not key), 0)
+        if number:  # a number stands first, as in 1 + exp(-x), or last
+            terms.append(terms.pop(number))
         lead = next((place for place, (scale, _) in enumerate(terms) if not scale.word.startswith("-")), 0)
         terms.insert(0, terms.pop(lead))
         made = self.written(*terms[0])

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from backprop import point as points
 from backprop.figures import DEFAULT_FIGURES
-from backprop.graph import CONST, Graph
+from backprop.forward import tangents as moved
+from backprop.graph import CONST, INPUT, Graph
 from backprop.kinds import Hole
 from backprop.mistakes import Mistake
 from backprop.notes import notes, reading_notes
 from backprop.point import Number, Point, Program
 from backprop.record import Edge, Node, Note, Trace, Value
 from backprop.syntax import canonical
+from backprop.working import slope
 
 # Beyond so many nodes the gradient is not written out as one formula; it could not be read anyway.
 LARGEST_FORMULA = 400
+# A formula of more parts than this stands in others by the name of its node, so that a trace in formulas is not longer
+# than the square of its nodes; and beyond so many nodes nobody reads it.
+LONGEST_PART = 40
+MOST_NODES_IN_FORMULAS = 3_000
 
 
 class OneDirection(Mistake):
@@ -46,7 +54,8 @@ def trace(
     if isinstance(program, str):
         program = Program(program)
     if symbolic:
-        return _assemble(_symbolic(program, inputs, wrt), mode, figures, symbolic=True)
+        here, names = _symbolic(program, inputs, wrt, mode)
+        return _assemble(here, mode, figures, names)
     here = points.at(program, inputs, wrt)
     if not check:
         return _assemble(here, mode, figures)
@@ -67,31 +76,89 @@ def _merged(notes: list[Note], more: list[Note]) -> list[Note]:
     return kept + [note for note in more if (note.code, note.node) in told]
 
 
-def _symbolic(program: Program, inputs: Mapping[str, Number], wrt: Sequence[str] | None) -> Point:
-    """The program with every input standing for itself."""
-    from backprop.derivatives import slopes
+def _symbolic(
+    program: Program, inputs: Mapping[str, Number], wrt: Sequence[str] | None, mode: str
+) -> tuple[Point, _Names]:
+    """The program with every input standing for itself. Raises `TooManyDerivatives` when it has too many nodes."""
+    from backprop.derivatives import TooManyDerivatives, slopes
     from backprop.kinds.symbol import SYMBOL
-    from backprop.values import values
 
     syntax, graph = program.read(program.spelled(inputs))
+    if len(graph) > MOST_NODES_IN_FORMULAS:
+        raise TooManyDerivatives(
+            f"a formula for each of {len(graph)} nodes; I write out at most {MOST_NODES_IN_FORMULAS}",
+            "backprop diff writes the derivatives and the chain rule; backprop trace with values shows the numbers.",
+        )
     nodes = points.resolve(graph, wrt)
     moving = graph.moving(nodes)
-    # each operation over the ids of its operands: that is the step a reader follows
-    known = values(graph, SYMBOL, {node: SYMBOL.symbol(name) for name, node in graph.inputs.items()})
-    return Point(syntax, graph, SYMBOL, {}, [], nodes, moving, known, slopes(graph, known, moving))
+    known, shown = _formulas_of_nodes(graph)
+    here = Point(syntax, graph, SYMBOL, {}, [], nodes, moving, shown, slopes(graph, known, moving))
+    names = _Names(here, mode, used=known != shown)
+    if mode == "reverse":
+        here.reverse(names)
+    return here, names
 
 
-def _assemble(point: Point, mode: str, figures: int, symbolic: bool = False) -> Trace:
-    graph, ids = point.graph, point.graph.ids
-    names = [point.name_of(node) for node in point.wrt]
+def _formulas_of_nodes(graph: Graph) -> tuple[list[Any], list[Any]]:
+    """What stands for each node in those after it, and the formula of the node itself: long ones go by their names."""
+    from backprop.kinds.symbol import SYMBOL
+    from backprop.values import value_at, values
+
+    sizes: list[int] = []
+    long: list[int] = []
+    for node in range(len(graph)):
+        sizes.append(1 + sum(sizes[operand] for operand in graph.operands(node)))
+        if sizes[node] > LONGEST_PART and node != graph.output:
+            row = graph.row(node)
+            if row is not None and not row.gives_condition:
+                long.append(node)
+                sizes[node] = 1
+    codes = graph.codes[:]
+    for node in long:
+        codes[node] = INPUT
+    leaves = {node: SYMBOL.symbol(name) for name, node in graph.inputs.items()}
+    leaves |= {node: SYMBOL.symbol(graph.ids[node]) for node in long}
+    known = values(replace(graph, codes=codes), SYMBOL, leaves)
+    shown = known[:]
+    for node in long:
+        row = graph.row(node)
+        assert row is not None
+        shown[node] = value_at(node, row, SYMBOL, [known[operand] for operand in graph.operands(node)])
+    return known, shown
+
+
+@dataclass(slots=True)
+class _Names:
+    """What stands for the adjoint or tangent of a node in the lines that use it: a long formula goes by its name."""
+
+    point: Point
+    mode: str
+    used: bool
+
+    def __call__(self, node: int, formula: Any) -> Any:
+        if formula.size <= LONGEST_PART:
+            return formula
+        from backprop.formulas import symbol
+
+        self.used = True
+        graph, ids = self.point.graph, self.point.graph.ids
+        if self.mode == "reverse":
+            return symbol(slope(ids[graph.output], ids[node]))
+        return symbol(slope(ids[node], self.point.name_of(self.point.wrt[0])))
+
+
+def _assemble(point: Point, mode: str, figures: int, names: _Names | None = None) -> Trace:
+    graph, ids, symbolic = point.graph, point.graph.ids, names is not None
+    wrt = [point.name_of(node) for node in point.wrt]
     if mode == "forward":
         if len(point.wrt) != 1:
-            raise OneDirection(names)
-        tangents = point.tangents({point.wrt[0]: point.kind.number("1")})
+            raise OneDirection(wrt)
+        tangents = moved(graph, point.partials, point.kind, {point.wrt[0]: point.kind.number("1")}, names)
         slope = tangents[graph.output]
-        gradient = {names[0]: point.kind.number("0") if slope is None else slope}
+        gradient = {wrt[0]: point.kind.number("0") if slope is None else slope}
+        gradient |= {point.name_of(node): one.slope for node, one in point.singular().items() if one.mended}
         adjoints: list[Any] = [None] * len(graph)
-        contributions = _forward_contributions(point, tangents)
+        contributions = _forward_contributions(point, tangents, names)
     else:
         tangents = [None] * len(graph)
         gradient = point.gradient()
@@ -105,7 +172,7 @@ def _assemble(point: Point, mode: str, figures: int, symbolic: bool = False) -> 
         params=list(graph.params),
         output=ids[graph.output],
         value=plain(point.value()),
-        wrt=names,
+        wrt=wrt,
         gradient=_present(gradient),
         formulas={} if symbolic else _formulas(point),
         nodes=_nodes(point, mode, tangents, adjoints),
@@ -113,6 +180,9 @@ def _assemble(point: Point, mode: str, figures: int, symbolic: bool = False) -> 
         figures=figures,
     )
     found.notes = list(reading_notes(point)) if symbolic else notes(point)
+    if names is not None and names.used:
+        text = "long formulas stand in others by the names of their nodes; backprop diff writes the derivatives out"
+        found.notes.append(Note("named-formulas", text))
     return found
 
 
@@ -122,7 +192,13 @@ def plain(value: Any) -> Value | None:
         return None
     if isinstance(value, (float, bool, str)):
         return value
-    return float(value) if isinstance(value, int) else str(value)
+    return float(value) if isinstance(value, int) else _tidy_text(value)
+
+
+@lru_cache(maxsize=1 << 12)
+def _tidy_text(value: Any) -> str:
+    """A formula as text: the same one often stands at a node and on the edges beside it."""
+    return str(value)
 
 
 def _present(values: Mapping[str, Any]) -> dict[str, Value]:
@@ -183,7 +259,9 @@ def _edges(point: Point, contributions: list[Any]) -> list[Edge]:
     return made
 
 
-def _forward_contributions(point: Point, tangents: list[Any]) -> list[Any]:
+def _forward_contributions(
+    point: Point, tangents: list[Any], named: Callable[[int, Any], Any] | None = None
+) -> list[Any]:
     """In forward mode an edge brings the tangent of its source times its partial."""
     from backprop.forward import contribution
 
@@ -193,6 +271,7 @@ def _forward_contributions(point: Point, tangents: list[Any]) -> list[Any]:
         for edge in graph.edges_to(node):
             tangent, partial = tangents[edge.source], slopes.values[edge.place]
             if tangent is not None and partial is not None and not slopes.exact_zero[edge.place]:
+                tangent = tangent if named is None else named(edge.source, tangent)
                 brought[edge.place] = contribution(point.kind, tangent, partial, node, edge.position)
     return brought
 

@@ -17,18 +17,20 @@ from backprop.figures import DEFAULT_FIGURES, figure
 from backprop.record import Edge, Node, Step, Trace, Value
 
 NO_VALUE = "no value here"
+UNDEFINED = "undefined"  # what stands in the place of a number that is not there
 NOT_TAKEN = "branch not taken"
 
 # An id inside a formula: a name, or a name bound again (c~2); neither the e of 1e-3 nor the name of a call.
 _ID = re.compile(r"(?<![\w.])[^\W\d⁰¹²³⁴-⁹]\w*(?:~\d+)?(?![\w(])")
-_NUMBER = re.compile(r"-?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|inf|NaN)")
+# without `\d+\.?\d*`, which tries every way to share a long row of digits
+_NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|inf|NaN)")
 
 
 @dataclass(frozen=True, slots=True)
 class Working:
     """One line in its parts: what is worked out, then for each term the chain rule, the rules and the numbers put in.
 
-    Terms are many where edges meet and are added. `value` is "" where there is none.
+    Terms are many where edges meet and are added. `value` is "" where there is none. `partials` are the rules alone.
     """
 
     left: str
@@ -37,6 +39,7 @@ class Working:
     numbers: tuple[str, ...] = ()
     value: str = ""
     remark: str = ""
+    partials: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
@@ -48,7 +51,9 @@ class Working:
                 parts.append(text)
         if self.value and (self.value != parts[-1] or len(parts) == 1):
             parts.append(self.value)
-        said = self.remark or ("" if self.value else NO_VALUE)
+        said = self.remark
+        if not self.value and said != NOT_TAKEN:
+            said = f"{NO_VALUE}; {said}" if said else NO_VALUE
         return " = ".join(parts) + (f"   ({said})" if said else "")
 
 
@@ -91,7 +96,7 @@ def steps(found: Trace, figures: int = DEFAULT_FIGURES) -> list[Step]:
             for edge in leaving:
                 text = edge_line(edge, moved.get(edge.target), found.output, figures, _key(edge) in doubled)
                 lines.append(Step("reverse", node.id, text, (edge.source, edge.target, edge.key)))
-            if node.adjoint is not None:
+            if node.taken:
                 text = reverse_line(node, leaving, moved.get, found.output, figures)
                 lines.append(Step("reverse", node.id, text))
     return lines
@@ -192,6 +197,7 @@ def reverse_working(
         ),
         value=value,
         remark=_meeting(node.id, edges),
+        partials=tuple(_rule(e, figures) for e in edges),
     )
 
 
@@ -260,6 +266,7 @@ def tangent_working(
             _product(figure(e.partial, figures), figure(t, figures), i == 0) for i, (e, t) in enumerate(terms)
         ),
         value=value,
+        partials=tuple(_rule(e, figures) for e, _ in terms),
     )
 
 
@@ -314,9 +321,8 @@ def _rule(edge: Edge, figures: int) -> str:
 
 
 def _product(left: str, right: str, first: bool) -> str:
-    """Two factors, `left · right`; at the start of a line a minus needs no brackets. "" when a factor is missing."""
-    if not left or not right:
-        return ""
+    """Two factors, `left · right`; at the start of a line a minus needs no brackets. One that is missing says so."""
+    left, right = left or UNDEFINED, right or UNDEFINED
     if not (first and _NUMBER.fullmatch(left)):
         left = _factor(left)
     return f"{left} · {_factor(right)}"
@@ -342,7 +348,7 @@ def _is_term(text: str) -> bool:
 
 
 _WORDS = re.compile(r"\b(?:if|else|and|or|not)\b")
-_OPERAND = re.compile(r"\d+\.?\d*(?:[eE][+-]?\d+)?|[^\W\d]\w*(?:~\d+)?")
+_OPERAND = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|[^\W\d]\w*(?:~\d+)?")
 
 
 def _outside(text: str) -> list[str]:

@@ -35,6 +35,7 @@ op("pow", "x y", form="x^y", level=POWER, called="pow", value=lambda k, x, y: k.
    stable=("where(y == 0, 0, where(y < 1/2 and y != floor(y) and x != 0, y*out/x, y*x^(y - 1)))",
            "where(x == 0 and y > 0, 0, out*log(x))"),
    sympy=lambda S, x, y: x**y, domain="x > 0 or x == 0 and y >= 0 or x < 0 and y == floor(y)",
+   kink="where(x != 0, 1, where(y == floor(y), 1, 0))",  # the left end of x^(3/2) has a slope from the right only
    latex="{x}^{{{y}}}",
    says="the exponent comes down as a factor and goes down by one",
    samples=((3.0, 2.0), (2.0, 0.5), (-2.0, 3.0), (-1.5, -2.0), (0.7, -1.3), (10.0, 1.0)),

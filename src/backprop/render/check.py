@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from backprop.checks import CheckReport, Convergence, Quotient
 from backprop.record import Witness
+from backprop.render.json import ascii_json
 from backprop.render.look import Look
-from backprop.render.tables import Cell, table, visible, wrap
+from backprop.render.table import WITNESSES, point, statements
+from backprop.render.tables import Cell, natural_width, table, visible, wrap
 
 LEGEND = (
-    "A ratio says how many times smaller the error got: near 100 for an error like h², near 10 for one like h; "
-    "below 1 rounding has taken over."
+    "Each row has a tenth of the h above it: an error like h² gets 100 times smaller, one like h 10 times (the ratio); "
+    "where it grows again, with a ratio below 1, rounding has taken over."
 )
 ROLES = {"agrees": "good", "not checked": "quiet", "inaccurate": "warning", "DISAGREES": "bad"}
 
 
 def render(report: CheckReport, look: Look) -> Iterator[str]:
     """The lines of the report, without line ends."""
-    inputs = ", ".join(f"{name} = {look.figure(value)}" for name, value in report.inputs.items())
-    at = f"   at {inputs}" if inputs else ""
-    yield from _text(look, f"{_one_line(report.canonical)}{at}")
+    yield from _text(look, "; ".join(statements(report.canonical.split("; "))))
+    yield from point(look, "at", report.inputs)
     if report.value is not None:
         yield from _text(look, f"{report.output} = {look.figure(report.value)}")
     for name in report.wrt:
@@ -29,13 +30,10 @@ def render(report: CheckReport, look: Look) -> Iterator[str]:
         yield from _text(look, f"∂{report.output}/∂{name} = {shown}")
     if report.witnesses:
         yield ""
-        columns = ["derivative", "witness", "found", "verdict", "digits", "remark"]
-        yield from table(look, "witnesses", columns, (_witness(look, report, one) for one in report.witnesses))
-    for name, rows in report.convergence.items():
+        yield from _witnesses(look, report)
+    for name, found in report.convergence.items():
         yield ""
-        title = f"difference quotients for ∂{report.output}/∂{name} in doubles (* comes nearest)"
-        columns = ["h", "central", "error", "ratio", "one-sided", "error", "ratio"]
-        yield from table(look, title, columns, (_row(look, row) for row in rows))
+        yield from _convergence(look, f"∂{report.output}/∂{name}", found)
     if report.convergence:
         yield from _text(look, LEGEND)
     if report.notes:
@@ -50,9 +48,35 @@ def render(report: CheckReport, look: Look) -> Iterator[str]:
         yield look.paint(part, role)
 
 
+def _witnesses(look: Look, report: CheckReport) -> Iterator[str]:
+    """What each witness says; on a narrow screen the remarks stand below the table."""
+    columns = ["derivative", "witness", "found", "verdict", "digits", "remark"]
+    rows = [_witness(look, report, one) for one in report.witnesses]
+    inside = look.width is None or natural_width(look, columns, rows) <= look.width
+    if not inside or not any(one.reason for one in report.witnesses):
+        columns.pop()
+    yield from table(look, "Witnesses", columns, (row[: len(columns)] for row in rows))
+    if not inside:
+        for of, by, *_, remark in rows:
+            if remark:
+                yield from _text(look, f"{of}, {by}: {remark}")
+
+
+def _convergence(look: Look, name: str, found: Sequence[Convergence]) -> Iterator[str]:
+    """How the quotients close in; the ratios, which can be worked out, make room on a narrow screen."""
+    columns = ["h", "central", "error", "ratio", "one-sided", "error", "ratio"]
+    rows = [_row(look, row) for row in found]
+    if look.width is not None and natural_width(look, columns, rows) > look.width:
+        kept = [place for place, column in enumerate(columns) if column != "ratio"]
+        columns = [columns[place] for place in kept]
+        rows = [[row[place] for place in kept] for row in rows]
+    yield from table(look, f"Difference quotients for {name} in doubles (* comes nearest)", columns, rows)
+
+
 def render_json(report: CheckReport, look: Look) -> Iterator[str]:
     """The lines of the report in JSON."""
-    yield from report.to_json().splitlines()
+    for line in report.to_json().removesuffix("\n").split("\n"):
+        yield ascii_json(line) if look.ascii else line
 
 
 def verdict(report: CheckReport) -> tuple[str, str]:
@@ -79,7 +103,7 @@ def _witness(look: Look, report: CheckReport, witness: Witness) -> list[Cell]:
     of = "all inputs at once" if of == "all" else f"∂{report.output}/∂{of}" if of in report.wrt else of
     return [
         of,
-        witness.by,
+        WITNESSES.get(witness.by, witness.by),
         look.figure(witness.value),
         (witness.verdict, ROLES[witness.verdict]),
         "" if witness.digits is None else f"{witness.digits:.1f}",
@@ -98,10 +122,6 @@ def _quotient(look: Look, quotient: Quotient | None, best: bool) -> list[Cell]:
     error = "" if quotient.error is None else f"{quotient.error:.1e}" if quotient.error else "0"
     ratio = "" if quotient.ratio is None else f"{quotient.ratio:.3g}"
     return [look.figure(quotient.value), (f"{error} *", "good") if best else error, ratio]
-
-
-def _one_line(program: str) -> str:
-    return "; ".join(part for part in program.splitlines() if part)
 
 
 def _text(look: Look, text: str) -> list[str]:

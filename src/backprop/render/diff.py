@@ -11,28 +11,31 @@ from backprop.render.json import ascii_json
 from backprop.render.look import Look
 from backprop.render.tables import table
 
-FORMATS = ("text", "json", "latex")
+FORMATS = ("table", "json", "latex")
 
 
-def render(found: Derivatives, look: Look, format: str = "text") -> Iterator[str]:
+def render(found: Derivatives, look: Look, format: str = "table") -> Iterator[str]:
     """The lines of one format, without line ends. Raises `UnknownFormat`."""
     if format not in FORMATS:
         raise UnknownFormat(format, list(FORMATS))
-    return {"text": _text, "json": _json, "latex": _latex}[format](found, look)
+    return {"table": _table, "json": _json, "latex": _latex}[format](found, look)
 
 
-def _text(found: Derivatives, look: Look) -> Iterator[str]:
+def _table(found: Derivatives, look: Look) -> Iterator[str]:
     if found.shared:
-        yield from table(look, None, ["part", "formula"], found.shared, roles=["name", "formula"])
+        yield from table(
+            look, "Parts that the formulas share", ["part", "formula"], found.shared, roles=["name", "formula"]
+        )
         yield ""
     rows = [(one.name, one.text) for one in found.derivatives]
-    yield from table(look, None, ["derivative", "formula"], rows, roles=["gradient", "formula"])
+    yield from table(look, "Derivatives", ["derivative", "formula"], rows, roles=["gradient", "formula"])
     if found.chain and all(len(one.wrt) == 1 for one in found.derivatives):
         yield ""
-        yield from table(look, None, ["node", "formula"], found.definitions, roles=["name", "formula"])
+        yield from table(look, "Nodes, inputs first", ["node", "formula"], found.definitions, roles=["name", "formula"])
         yield ""
         lines = [(one.left, " + ".join(one.terms), one.formula) for one in found.chain]
-        yield from table(look, None, ["derivative", "chain rule", "formula"], lines, roles=["name", None, "formula"])
+        columns = ["derivative", "chain rule", "formula"]
+        yield from table(look, "Chain rule, output first", columns, lines, roles=["name", None, "formula"])
 
 
 def _json(found: Derivatives, look: Look) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from backprop.record import Trace
 from backprop.render import Format
@@ -13,20 +13,7 @@ FORMAT = Format("json", suffix=".json", says="the whole trace, one node, edge an
 
 def render(trace: Trace, look: Look) -> Iterator[str]:
     """The lines of the record."""
-    return (ascii_json(line) if look.ascii else line for line in _lines(trace.json_lines()))
-
-
-def _lines(pieces: Iterable[str]) -> Iterator[str]:
-    """Pieces of text as lines, without ever joining them all."""
-    held: list[str] = []
-    for piece in pieces:
-        *whole, rest = piece.split("\n")
-        for line in whole:
-            yield "".join(held) + line
-            held = []
-        held.append(rest)
-    if any(held):
-        yield "".join(held)
+    return (ascii_json(line) if look.ascii else line for line in trace.json_lines())
 
 
 def ascii_json(text: str) -> str:

@@ -21,6 +21,9 @@ THEME = {
     "quiet": "dim",
 }
 
+# COLUMNS may say anything; no screen is wider than this.
+WIDEST = 1_000
+
 # The colours of a terminal's own palette, so that they suit a light background as well as a dark one.
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -69,6 +72,6 @@ class Look:
         if terminal:
             from shutil import get_terminal_size
 
-            width = get_terminal_size().columns
+            width = min(get_terminal_size().columns, WIDEST)
         encoding = (stream.encoding or "ascii").lower().replace("-", "").replace("_", "")
         return cls(figures, width, colour, not encoding.startswith(("utf", "cp65001", "gb18030")))

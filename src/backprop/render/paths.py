@@ -18,6 +18,7 @@ from backprop.path_sums import (
     Routes,
     adjoint,
     agrees,
+    answer_apart,
     as_factor,
     count,
     factor,
@@ -31,7 +32,7 @@ from backprop.record import Value
 from backprop.render.csv import _digits as all_digits
 from backprop.render.json import ascii_json
 from backprop.render.look import Look
-from backprop.render.tables import GAP, cells, table, visible, wrap
+from backprop.render.tables import GAP, cells, natural_width, table, visible, wrap
 from backprop.working import slope
 
 FORMATS = ("table", "json", "ndjson", "csv")
@@ -145,7 +146,7 @@ def _closing(routes: Routes, look: Look, number: int, start: list[PathTerm], las
         return f"{name} = {_sum_of([path.product for path in start])}" if number <= len(start) else "", None
     missing = undefined(routes)
     if last.running is None and missing:
-        return f"{name} is undefined here: so is {how_many(missing, 'term', 'terms')}", "bad"
+        return f"{name} is undefined here: {how_many(missing, 'term is', 'terms are')} undefined", "bad"
     if last.running is None:
         return f"{name} is undefined here: terms without bound cancel", "bad"
     value = look.figure(last.running)
@@ -162,6 +163,9 @@ def _closing(routes: Routes, look: Look, number: int, start: list[PathTerm], las
 def _judged(routes: Routes, look: Look, value: Value | None, text: str) -> tuple[str, str | None]:
     known = adjoint(routes)
     same = agrees(routes, value)
+    apart = answer_apart(routes)
+    if apart is not None:
+        return f"{text} by the rules; the slope of the values beside the point is {look.figure(apart)}", "warning"
     if same is None:
         return text, "value"
     if same:
@@ -351,7 +355,11 @@ def _rows(look: Look, writer: _Writer, columns: Sequence[str], rows: Iterator[li
     """A table; in a pipe by a shorter way, for there may be millions of rows: widths come from the first of them."""
     if look.width is not None:
         roles = ["quiet", "name", "formula", "value", None] if len(columns) > 3 else ["quiet", "name", "formula"]
-        yield from table(look, None, columns, rows, roles=roles)
+        shown = list(islice(rows, MEASURED))
+        whole: Iterator[list[str]] = chain(shown, rows)
+        if len(columns) > 3 and natural_width(look, columns, shown) > look.width:
+            whole = _numbers_below(whole)
+        yield from table(look, None, columns, whole, roles=roles)
         return
     heads = [look.letters(column) for column in columns]
     first = list(islice(rows, MEASURED))
@@ -361,6 +369,15 @@ def _rows(look: Look, writer: _Writer, columns: Sequence[str], rows: Iterator[li
     yield _padded([rule * width for width in widths], widths)
     for row in chain(first, rows):
         yield GAP.join(map(str.ljust, row, widths)).rstrip() if writer.narrow else _padded(row, widths)
+
+
+def _numbers_below(rows: Iterator[list[str]]) -> Iterator[list[str]]:
+    """Rows for a narrow screen: the formulas multiplied, and in a row of its own the numbers put in."""
+    for number, route, partials, *told in rows:
+        symbols, sign, numbers = partials.partition(" = ")
+        yield [number, route, symbols, *told]
+        if sign:
+            yield ["", "", f"= {numbers}"]
 
 
 def _padded(row: Sequence[str], widths: Sequence[int]) -> str:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, islice
 
-from backprop.record import Edge, Node, Trace, Witness
+from backprop.record import Edge, Node, Trace, Value, Witness
 from backprop.render import Format
 from backprop.render.look import Look
-from backprop.render.tables import GAP, MEASURED, Cell, cells, table, visible, wrap
+from backprop.render.tables import MEASURED, Cell, cells, natural_width, table, visible, wrap
 from backprop.working import (
     NO_VALUE,
     NOT_TAKEN,
@@ -34,21 +35,23 @@ NARROW_REMARK = 14
 # The widest formula that stands in the gradient's table rather than below it.
 WIDEST_FORMULA = 48
 
-_WITNESSES = {"sympy": "SymPy", "sympy rules": "SymPy"}
+WITNESSES = {"sympy": "SymPy", "sympy rules": "SymPy"}
 
 
-def render(trace: Trace, look: Look) -> Iterator[str]:
-    """The lines of the working."""
+def render(trace: Trace, look: Look, program: bool = True) -> Iterator[str]:
+    """The lines of the working; without the `program` they begin with the point."""
     last = ""
-    for line in _sections(trace, look):
+    for line in _sections(trace, look, program):
         if line or last:
             yield line
         last = line
 
 
-def _sections(trace: Trace, look: Look) -> Iterator[str]:
+def _sections(trace: Trace, look: Look, program: bool) -> Iterator[str]:
     """Every section with a blank line around it; two in a row count as one."""
-    yield from _heading(trace, look)
+    if program:
+        yield from _program(trace, look)
+    yield from _point(trace, look)
     yield ""
     yield from _values(trace, look)
     if trace.value is not None:
@@ -63,18 +66,31 @@ def _sections(trace: Trace, look: Look) -> Iterator[str]:
 # -- what was asked -------------------------------------------------------------------------------------------------
 
 
-def _heading(trace: Trace, look: Look) -> Iterator[str]:
-    for line in program_lines(trace):
+def _program(trace: Trace, look: Look) -> Iterator[str]:
+    for line in statements(program_lines(trace)):
         yield from _paragraph(look, line, "heading")
     if _bare(trace.program) != _bare(trace.canonical):
-        statements = trace.canonical.split("; ") if "\n" in trace.program.strip() else [trace.canonical]
-        for place, statement in enumerate(statements):
+        several = "\n" in trace.program.strip()
+        read_as = statements(trace.canonical.split("; ")) if several else [trace.canonical]
+        for place, statement in enumerate(read_as):
             yield from _paragraph(look, ("         " if place else "read as  ") + statement, "quiet", " " * 13)
-    if trace.inputs:
-        at = (f"{name} = {look.figure(value)}" for name, value in trace.inputs.items())
-        yield from _paragraph(look, "at  " + ", ".join(at))
+
+
+def _point(trace: Trace, look: Look) -> Iterator[str]:
+    params = set(trace.params)
+    yield from point(look, "at", {name: value for name, value in trace.inputs.items() if name not in params})
+    yield from point(look, "params", {name: value for name, value in trace.inputs.items() if name in params})
     if trace.kind not in ("real", "symbol"):
         yield from _paragraph(look, f"kind  {trace.kind}")
+
+
+def point(look: Look, word: str, inputs: Mapping[str, Value]) -> Iterator[str]:
+    """Names with their values, as many in a line as fit; nothing when there are none."""
+    if inputs:
+        # the room inside an equation is no place to break a line
+        equations = (f"{name}\u00a0=\u00a0{look.figure(value)}" for name, value in inputs.items())
+        lines = _paragraph(look, f"{word}  {', '.join(equations)}", indent=" " * (len(word) + 2))
+        yield from (line.replace("\u00a0", " ").replace("\\xa0", " ") for line in lines)
 
 
 def program_lines(trace: Trace) -> list[str]:
@@ -83,6 +99,14 @@ def program_lines(trace: Trace) -> list[str]:
     return "\n".join(lines).strip("\r\n").split("\n")
 
 
+def statements(lines: Sequence[str]) -> list[str]:
+    """The lines that work something out: comments go, and so do declarations, whose values are told beside them."""
+    bare = [line.rstrip() for line in (_COMMENT.sub("", line) for line in lines)]
+    return [line for line in bare if line and not _DECLARATION.match(line)]
+
+
+# A declaration that ends on its line and holds nothing but a number or a name.
+_DECLARATION = re.compile(r"\s*(?:input|param)\s+\w+(?:\s*=\s*[^\s;(\[]*)?\s*;?$")
 _EXPECTATION = re.compile(r"\s*#\s*expect\b")
 _COMMENT = re.compile(r"#[^\n]*")
 _LAYOUT = re.compile(r"[\s;]+")
@@ -98,17 +122,24 @@ def _bare(program: str) -> str:
 
 def _values(trace: Trace, look: Look) -> Iterator[str]:
     columns = ("node", "formula", put_in(trace), "value")
-    yield from _section(look, "Values, inputs first", columns, value_lines(trace, look), _value_cells)
+    yield from _section(look, "Values, inputs first", value_lines(trace, look), (columns, _value_cells))
 
 
 def _slopes_table(trace: Trace, look: Look) -> Iterator[str]:
-    columns = ("chain rule", "rules put in", put_in(trace), "value", "remark")
     if trace.mode == "forward":
-        title = f"Tangents, moving {', '.join(trace.wrt)}, inputs first"
-        yield from _section(look, title, ("tangent", *columns), tangent_lines(trace, look), _slope_cells)
+        title, lines = f"Tangents, moving {', '.join(trace.wrt)}, inputs first", tangent_lines(trace, look)
     else:
-        lines = adjoint_lines(trace, look)
-        yield from _section(look, "Adjoints, output first", ("adjoint", *columns), lines, _slope_cells)
+        title, lines = "Adjoints, output first", adjoint_lines(trace, look)
+    name = "tangent" if trace.mode == "forward" else "adjoint"
+    columns = (name, "chain rule", "rules put in", put_in(trace), "value", "remark")
+    yield from _section(
+        look,
+        title,
+        lines,
+        (columns, _slope_cells),
+        (columns, partial(_folded, look=look)),
+        *(((name, "chain rule", "partial", put_in(trace), "value"), partial(_narrow, room=room)) for room in (28, 14)),
+    )
 
 
 def put_in(trace: Trace) -> str:
@@ -169,6 +200,9 @@ def _is_step(node: Node, trace: Trace) -> bool:
     return trace.program[slice(*node.span)] not in {"pi": "piπ", "tau": "tauτ", "e": "e", "inf": "inf∞"}.get(name, "")
 
 
+_Cells = Callable[[Working], Iterator[list[Cell]]]
+
+
 def _value_cells(line: Working) -> Iterator[list[Cell]]:
     formula, numbers = "".join(line.rules), "".join(line.numbers)
     yield [line.left, formula, numbers if numbers != formula else "", _value_cell(line)]
@@ -181,46 +215,61 @@ def _value_cell(line: Working) -> Cell:
 
 
 def _slope_cells(line: Working) -> Iterator[list[Cell]]:
+    if len(line.chain) > TERMS_IN_A_LINE:
+        yield from _one_a_row(line, line.rules, [line.remark])
+        return
     joined = [" + ".join(terms) for terms in (line.chain, line.rules, line.numbers)]
     yield [line.left, *joined, _value_cell(line), line.remark]
 
 
 def _folded(line: Working, look: Look) -> Iterator[list[Cell]]:
-    """A sum, one term a row, the value in the last; on a screen the remark beside it is folded too."""
-    terms = list(zip(line.chain, line.rules, line.numbers, strict=True)) or [("", "", "")]
-    remark = [line.remark] if look.width is None else wrap(line.remark, NARROW_REMARK)
+    """A sum, one term a row; on a screen the remark beside it is folded too."""
+    yield from _one_a_row(line, line.rules, [line.remark] if look.width is None else wrap(line.remark, NARROW_REMARK))
+
+
+def _narrow(line: Working, room: int) -> Iterator[list[Cell]]:
+    """A sum, one term a row, with the rule of each partial alone, and the remark below it."""
+    remark = wrap(f"({line.remark})", max(room, *map(cells, line.chain), 0)) if line.remark else []
+    row: list[Cell]
+    for row in _one_a_row(line, line.partials, []):
+        if not line.chain and remark:
+            row[1] = (remark.pop(0), "quiet")
+        yield row[:-1]
+    for text in remark:
+        yield ["", (text, "quiet")]
+
+
+def _one_a_row(line: Working, rules: Sequence[str], remark: Sequence[str]) -> Iterator[list[Cell]]:
+    """The terms of a sum, one a row, with the value in the last and the remark ending there."""
+    terms = list(zip(line.chain, rules, line.numbers, strict=True)) or [("", "", "")]
     ahead = max(0, len(terms) - len(remark))
     for place in range(max(len(terms), len(remark))):
         parts = terms[place] if place < len(terms) else ("", "", "")
         signed = [f"+ {part}" if place and part else part for part in parts]
+        if rules is line.partials:
+            signed[1] = parts[1]
         value = _value_cell(line) if place == len(terms) - 1 else ""
-        said = remark[place - ahead] if place >= ahead else ""
+        said = remark[place - ahead] if place >= ahead and remark else ""
         yield [line.left if place == 0 else "", *signed, value, said]
 
 
 def _section(
     look: Look,
     title: str,
-    columns: Sequence[str],
     lines: Iterator[Working],
-    flat: Callable[[Working], Iterator[list[Cell]]],
+    *layouts: tuple[Sequence[str], _Cells],
 ) -> Iterator[str]:
-    """One table of working in the widest layout that fits: a line each, sums folded, or each node by itself."""
+    """One table of working in the first of the layouts, columns and cells, that fits; else each node by itself."""
     first = list(islice(lines, MEASURED))
     if not first:
         return
-    if columns[-1] == "remark" and len(first) < MEASURED and not any(line.remark for line in first):
-        columns = columns[:-1]
     every = chain(first, lines)
-
-    def rows(lines: Iterable[Working], longest: int) -> Iterator[list[Cell]]:
-        for line in lines:
-            for row in _folded(line, look) if len(line.chain) > longest else flat(line):
-                yield row[: len(columns)]
-
-    for longest in (TERMS_IN_A_LINE, 1):
-        if look.width is None or _natural(look, columns, rows(first, longest)) <= look.width:
-            yield from table(look, title, columns, rows(every, longest), roles=[_COLUMNS[name] for name in columns])
+    bare = len(first) < MEASURED and not any(line.remark for line in first)
+    for columns, cells_of in layouts:
+        shown = columns[:-1] if bare and columns[-1] == "remark" else columns
+        if look.width is None or natural_width(look, shown, _rows(first, cells_of, len(shown))) <= look.width:
+            roles = [_COLUMNS[name] for name in shown]
+            yield from table(look, title, shown, _rows(every, cells_of, len(shown)), roles=roles)
             break
     else:
         yield from _paragraph(look, title, "heading")
@@ -229,21 +278,18 @@ def _section(
     yield ""
 
 
+def _rows(lines: Iterable[Working], cells_of: _Cells, count: int) -> Iterator[list[Cell]]:
+    return (row[:count] for line in lines for row in cells_of(line))
+
+
 _COLUMNS = {"node": "name", "adjoint": "name", "tangent": "name", "value": "value", "remark": "quiet"}
-_COLUMNS |= dict.fromkeys(("formula", "chain rule", "rules put in", "numbers put in", "formulas put in"), "formula")
-
-
-def _natural(look: Look, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> int:
-    """The width a table would take if nothing wrapped."""
-    widths = [cells(name) for name in columns]
-    for row in rows:
-        for place, cell in enumerate(row):
-            widths[place] = max(widths[place], cells(visible(look.letters(cell if isinstance(cell, str) else cell[0]))))
-    return sum(widths) + len(GAP) * sum(1 for width in widths[1:] if width)
+_COLUMNS |= dict.fromkeys(
+    ("formula", "chain rule", "partial", "rules put in", "numbers put in", "formulas put in"), "formula"
+)
 
 
 def _stacked(look: Look, line: Working) -> Iterator[str]:
-    """A line of working for a narrow screen: whole if it fits, else broken before each equals sign."""
+    """A line of working for a narrow screen: whole if it fits, else broken before each equals sign, sums at a plus."""
     assert look.width is not None
     whole = visible(look.letters(line.line))
     if cells(whole) <= look.width:
@@ -251,10 +297,24 @@ def _stacked(look: Look, line: Working) -> Iterator[str]:
         return
     left, *parts = whole.split(" = ")
     indent = " " * min(cells(left), 12)
-    text = f"{left} = {parts[0]}" if parts else left
-    for place, part in enumerate((text, *(f"{indent} = {part}" for part in parts[1:]))):
-        for number, piece in enumerate(wrap(part, look.width, f"{indent}   ")):
-            yield piece if number else _painted(look, piece, line, at_start=place == 0)
+    room = look.width - len(indent) - 3
+    for place, part in enumerate(parts or [""]):
+        start = f"{left} = " if place == 0 and parts else left if place == 0 else f"{indent} = "
+        sums = _sum_lines(part, look.width - cells(start), room) if " + " in part and len(line.chain) > 1 else [part]
+        for number, text in enumerate(sums):
+            for piece in wrap((f"{indent} + " if number else start) + text, look.width, f"{indent}   "):
+                yield _painted(look, piece, line, at_start=place == 0)
+
+
+def _sum_lines(text: str, first: int, room: int) -> list[str]:
+    """A sum in lines that begin with a term, as many terms in each as fit."""
+    lines: list[str] = []
+    for term in text.split(" + "):
+        if lines and cells(lines[-1]) + 3 + cells(term) <= (first if len(lines) == 1 else room):
+            lines[-1] += f" + {term}"
+        else:
+            lines.append(term)
+    return lines
 
 
 def _painted(look: Look, text: str, line: Working, at_start: bool = True) -> str:
@@ -279,33 +339,40 @@ def _gradient(trace: Trace, look: Look) -> Iterator[str]:
     said = _by_variable(trace)
     formulas = [trace.formulas.get(name, "") for name in trace.wrt]
     inside = any(formulas) and max(map(cells, formulas)) <= WIDEST_FORMULA
-    columns = ["variable", "value", "gradient", *(["formula"] if inside else []), "checked (digits that agree)"]
+    full = ["variable", "value", "gradient", *(["formula"] if inside else []), "checked (digits that agree)"]
     if not trace.witnesses:
-        columns.pop()
+        full.pop()
+    if trace.kind == "symbol":
+        full.remove("value")  # a name, which is its own value
 
-    def rows(with_formulas: bool) -> Iterator[list[Cell]]:
+    def rows(columns: Sequence[str]) -> Iterator[list[Cell]]:
         for name, formula in zip(trace.wrt, formulas, strict=True):
             slope_there = trace.gradient.get(name)
             known: Cell = look.figure(slope_there) if slope_there is not None else (NO_VALUE, "bad")
-            row: list[Cell] = [name, look.figure(values.get(name)), known]
-            row += [formula] if with_formulas else []
-            yield [*row, checked(said.get(name, []))] if trace.witnesses else row
+            told = checked(said.get(name, []))
+            if slope_there is None and told[1] == "quiet":
+                told = ("nothing to check", "quiet")
+            cell = {"variable": name, "value": look.figure(values.get(name)), "gradient": known, "formula": formula}
+            yield [cell.get(column, told) for column in columns]
 
-    if inside and look.width is not None and _natural(look, columns, islice(rows(True), MEASURED)) > look.width:
-        inside = False
-        columns.remove("formula")
-    roles = ["name", None, "gradient", *(["formula"] if inside else []), None]
-    yield from table(look, "Gradient", columns, rows(inside), roles=roles)
-    for witness in trace.witnesses:
-        if witness.of == "all":
-            yield from _paragraph(look, f"every edge {witness.verdict}: {_said(witness)}", _ROLES.get(witness.verdict))
-    if any(formulas) and not inside:
+    # what is also told elsewhere makes room on a narrow screen: the value in the heading, the formula below the table
+    narrower = [[name for name in full if name not in left] for left in ((), ("value",), ("value", "formula"))]
+    for columns in narrower:
+        if look.width is None or natural_width(look, columns, islice(rows(columns), MEASURED)) <= look.width:
+            break
+    yield from table(look, "Gradient", columns, rows(columns), roles=[_GRADIENT.get(name) for name in columns])
+    for witness in said.get("all", ()):
+        told, role = checked([witness])
+        of = "every edge" if witness.by == "sympy rules" else "all inputs at once"
+        yield from _paragraph(look, f"{of} {told}", role)
+    if any(formulas) and "formula" not in columns:
         yield ""
         for name, formula in zip(trace.wrt, formulas, strict=True):
             if formula:
                 yield from _paragraph(look, f"{slope(trace.output, name)} = {formula}")
 
 
+_GRADIENT = {"variable": "name", "gradient": "gradient", "formula": "formula"}
 _ROLES = {"agrees": "good", "not checked": "quiet", "inaccurate": "warning", "DISAGREES": "bad"}
 
 
@@ -316,7 +383,7 @@ def _by_variable(trace: Trace) -> dict[str, list[Witness]]:
     return found
 
 
-def checked(witnesses: Sequence[Witness]) -> Cell:
+def checked(witnesses: Sequence[Witness]) -> tuple[str, str]:
     """What the witnesses of one number say, the worst first.
 
     >>> checked([Witness("x", "sympy", "agrees", digits=16.2), Witness("x", "difference", "agrees", digits=15.9)])
@@ -329,19 +396,32 @@ def checked(witnesses: Sequence[Witness]) -> Cell:
         if not those:
             continue
         worst = worst or sort
-        parts.append(f"{sort}: " + ", ".join(_said(witness) for witness in those))
+        # what several say for the same reason is said once
+        groups: dict[tuple[str, str], list[str]] = {}
+        for witness in those:
+            groups.setdefault((_instead(witness), witness.reason or ""), []).append(_name(witness))
+        told = (_told(names, instead, reason) for (instead, reason), names in groups.items())
+        parts.append(f"{sort}: " + ", ".join(told))
     return ("; ".join(parts), _ROLES[worst]) if worst else ("not checked", "quiet")
 
 
-def _said(witness: Witness) -> str:
-    """One witness in a few words: its name, the digits that agree, what it says instead and why."""
-    text = _WITNESSES.get(witness.by, witness.by.replace("-", " "))
-    if witness.verdict == "agrees":
-        known = witness.digits is not None and math.isfinite(witness.digits)
-        text = f"{text} {math.floor(witness.digits or 0)}" if known else text
-    elif witness.verdict != "not checked" and witness.value is not None:
-        text += f" says {witness.value}"
-    return f"{text} ({witness.reason})" if witness.reason else text
+def _name(witness: Witness) -> str:
+    """Who it is, with the digits that agree."""
+    name = WITNESSES.get(witness.by, witness.by.replace("-", " "))
+    known = witness.verdict == "agrees" and witness.digits is not None and math.isfinite(witness.digits)
+    return f"{name} {math.floor(witness.digits or 0)}" if known else name
+
+
+def _instead(witness: Witness) -> str:
+    """What it found when that is not what we found."""
+    known = witness.verdict not in ("agrees", "not checked") and witness.value is not None
+    return str(witness.value) if known else ""
+
+
+def _told(names: Sequence[str], instead: str, reason: str) -> str:
+    says = f" {'says' if len(names) == 1 else 'say'} {instead}" if instead else ""
+    between = " and " if instead else ", "
+    return f"{between.join(names)}{says}" + (f" ({reason})" if reason else "")
 
 
 # -- notes and the last word ----------------------------------------------------------------------------------------

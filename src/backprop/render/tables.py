@@ -54,6 +54,15 @@ def table(
         yield from _lines(look, widths, row, roles)
 
 
+def natural_width(look: Look, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> int:
+    """The width a table would take if nothing wrapped."""
+    widths = [cells(visible(look.letters(name))) for name in columns]
+    for row in rows:
+        for place, cell in enumerate(row):
+            widths[place] = max(widths[place], cells(_cell(look, cell)[0]))
+    return sum(widths) + len(GAP) * sum(1 for width in widths[1:] if width)
+
+
 def visible(text: str) -> str:
     """Text with control and direction characters written out, so that none can move a cursor or reorder a line.
 
@@ -84,7 +93,9 @@ def _letter_cells(letter: str) -> int:
 def wrap(text: str, width: int, indent: str = "") -> list[str]:
     """Text broken at spaces into lines of at most `width` columns, a longer word where it must; later lines indented.
 
-    >>> wrap("2 · 1 + 3 · 1 = 5", 9, "  ")
+    A sign stands before what follows it, so a line never ends with one.
+
+    >>> wrap("2 · 1 + 3 · 1 = 5", 11, "  ")
     ['2 · 1 + 3', '  · 1 = 5']
     """
     if cells(text) <= width:
@@ -94,7 +105,12 @@ def wrap(text: str, width: int, indent: str = "") -> list[str]:
     room = max(1, width - cells(indent))
     lines: list[str] = []
     line, used, first = "", 0, True
-    for word in text.split(" "):
+    bare = text.lstrip(" ")
+    margin = text[: len(text) - len(bare)]
+    words = _words(bare)
+    if 0 < len(margin) <= width // 2:
+        words = chain([margin + next(words)], words)
+    for word in words:
         size = cells(word)
         limit = width if first else room
         if not line or used + 1 + size <= limit:
@@ -110,6 +126,22 @@ def wrap(text: str, width: int, indent: str = "") -> list[str]:
     if line or not lines:
         lines.append(line)
     return [lines[0], *(indent + part for part in lines[1:])]
+
+
+_SIGNS = frozenset(("+", "-", "·", "*", "=", "→", "->", "→₁", "→₂"))
+
+
+def _words(text: str) -> Iterator[str]:
+    """The words of a text, each sign with the word after it."""
+    sign = ""
+    for word in text.split(" "):
+        if word in _SIGNS:
+            sign += f"{word} "
+        else:
+            yield sign + word
+            sign = ""
+    if sign:
+        yield sign[:-1]
 
 
 def _cut(word: str, width: int) -> tuple[str, str]:
@@ -140,7 +172,7 @@ def _widths(look: Look, heads: list[str], rows: list[list[str]]) -> list[int]:
         for place, text in enumerate(row):
             full[place] = max(full[place], cells(text))
             if look.width is not None:
-                words[place] = max(words[place], max(cells(word) for word in text.split(" ")))
+                words[place] = max(words[place], max(map(cells, _words(text)), default=0))
     if look.width is None:
         return full
     room = look.width - len(GAP) * (len(heads) - 1)

@@ -4,33 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from backprop import ops
+from backprop.beside import EPSILON, LARGEST, LEVELS, affordable, is_number, primal, to_double, weights
 from backprop.figures import figure
-from backprop.graph import CONST, INPUT, Graph
 from backprop.kinds import Hole
 from backprop.kinds.real import REAL
 from backprop.point import Point
 from backprop.record import Note, Witness
 from backprop.reverse import reverse
 from backprop.rules import Partials, partials
-from backprop.values import values
 
-# Digits to try in turn: the first nearly always do; 1 - tanh(300)^2 needs 261 and 1 - tanh(700)^2 needs 608.
-LEVELS = (60, 250, 800)
-
-# Beyond so many nodes nothing is worked out with so many digits: a pass would take seconds.
-LARGEST = {60: 10_000, 250: 3_000, 800: 500}
-# An operation of so many flops (the gamma function and its kin) takes seconds with the digits of the last level.
-HEAVY = 50
-
-EPSILON = 2.0**-53
 FULL = 15.95  # the digits of a double: -log10 of its epsilon
 SMALLEST = 5e-324
-HALF = 8.0  # a double with fewer right digits than this has lost more than half of them
+ENOUGH = 10.0  # a double with fewer right digits than this is worth a word
 
 
 class Level:
@@ -111,75 +99,6 @@ class Fine:
         return None
 
 
-def weights(point: Point) -> list[float]:
-    """For each node the sum of the sizes of all path terms from it to the output: rounding is measured against it.
-
-    >>> from backprop.point import at
-    >>> weights(at("x - y", {"x": 3, "y": 3}))
-    [1.0, 1.0, 1.0]
-    """
-    graph, slopes = point.graph, point.partials
-    found = [0.0] * len(graph)
-    found[graph.output] = 1.0
-    for node in range(len(graph) - 1, -1, -1):
-        weight = found[node]
-        if weight:
-            for index in range(graph.offsets[node], graph.offsets[node + 1]):
-                slope = slopes.values[index]
-                if isinstance(slope, float) and slope and not slopes.exact_zero[index]:
-                    found[graph.args[index]] += weight * abs(slope)
-    return found
-
-
-def affordable(graph: Graph, digits: int) -> bool:
-    """Whether the values of a graph are worked out with so many digits in well under a second.
-
-    It counts nodes and looks at no clock: the same question has the same answer on every machine.
-    """
-    if digits == LEVELS[-1] and any(ops.rows()[code].flops >= HEAVY for code in set(graph.codes) if code >= 0):
-        return False
-    return len(graph) <= LARGEST[digits]
-
-
-def is_number(value: Any) -> bool:
-    """Whether something is a finite number (not a hole, not absent, not inf or NaN)."""
-    return value is not None and not isinstance(value, Hole) and bool(value - value == 0)
-
-
-def primal(point: Point, graph: Graph, digits: int, moved: dict[int, Any]) -> tuple[Any, list[Any]]:
-    """The values of all nodes with so many digits, some leaves moved elsewhere: no rule is involved."""
-    from backprop.kinds.digits import Digits
-
-    kind = Digits(digits)
-    leaves = {
-        node: exactly(kind, point.values[node])
-        for node, code in enumerate(graph.codes)
-        if code in (INPUT, CONST) and node not in moved
-    }
-    return kind, values(graph, kind, leaves | moved)
-
-
-def exactly(kind: Any, value: Any) -> Any:
-    """A double as a number with more digits; what is no number stays as it is."""
-    return kind.from_double(value) if isinstance(value, float) else value
-
-
-def cut(graph: Graph, node: int) -> Graph:
-    """The graph in which a node is an input, so that it can be moved by itself."""
-    if graph.codes[node] in (INPUT, CONST):
-        return graph
-    codes = graph.codes[:]
-    codes[node] = INPUT
-    return replace(graph, codes=codes)
-
-
-def to_double(value: Any) -> float:
-    """The double nearest to an mpf; an infinity when there is none."""
-    from mpmath import libmp
-
-    return float(libmp.to_float(value._mpf_, rnd="n"))
-
-
 def digits_right(double: float, truth: Any) -> float:
     """How many leading digits of a double are right: 15.95 when no double is nearer, 0 when none is.
 
@@ -201,6 +120,9 @@ def judge(point: Point, fine: Fine, node: int, by: str, truth: Any, known_to: fl
     The double may have lost digits: then our rules, worked out with many digits, have to give the truth.
     """
     name, ours = point.name_of(node), point.gradient()[point.name_of(node)]
+    weight = fine.weights[node]
+    if truth != 0 and abs(truth) <= weight * 1e-30 and fine.adjoint(node) == 0:
+        truth = truth * 0  # what is left of terms that cancel to the last digit
     value = to_double(truth) + 0.0
     if isinstance(ours, Hole):
         reason = "our rules give no number here"
@@ -208,7 +130,6 @@ def judge(point: Point, fine: Fine, node: int, by: str, truth: Any, known_to: fl
     digits = digits_right(ours, truth)
     if digits >= 13:
         return Witness(name, by, "agrees", value, digits)
-    weight = fine.weights[node]
     if abs(ours - value) <= 64 * EPSILON * weight and truth == 0:
         left = round(min(FULL, -math.log10(max(abs(ours) / weight, EPSILON))), 2)
         return Witness(name, by, "agrees", value, left, "0 up to the rounding of the terms that cancel")
@@ -218,7 +139,7 @@ def judge(point: Point, fine: Fine, node: int, by: str, truth: Any, known_to: fl
         return Witness(name, by, "inaccurate", value, digits, reason)
     if not right:
         return Witness(name, by, "DISAGREES", value, digits)
-    if digits >= HALF:
+    if digits >= ENOUGH:
         return Witness(name, by, "agrees", value, digits)
     return Witness(name, by, "inaccurate", value, digits, "the rules are right; doubles lose the other digits here")
 
@@ -244,9 +165,9 @@ def lost_digits(point: Point, fine: Fine, witnesses: list[Witness]) -> list[Note
     notes = _out_of_range(point, level)
     spoilt: list[tuple[str, Any]] = []
     value = point.value()
-    if _digits_kept(value, level.values[graph.output]) < HALF:
+    if _digits_kept(value, level.values[graph.output]) < ENOUGH:
         true_value = fine.value(graph.output)
-        if _digits_kept(value, true_value) < HALF:
+        if _digits_kept(value, true_value) < ENOUGH:
             spoilt.append((ids[graph.output], true_value))
     inaccurate = {witness.of for witness in witnesses if witness.verdict == "inaccurate"}
     gradient = point.gradient()
@@ -259,7 +180,7 @@ def lost_digits(point: Point, fine: Fine, witnesses: list[Witness]) -> list[Note
 
 
 def _first_loss(point: Point, fine: Fine, level: Level, spoilt: list[tuple[str, Any]]) -> Note:
-    """The first node, in order, where more than half of the digits are gone, and the right answers."""
+    """The first node, in order, where too many digits are gone, and the right answers."""
     graph = point.graph
     right = ", ".join(f"{name} = {shown(value)}" for name, value in spoilt[:4])
     if len(spoilt) > 4:
@@ -269,12 +190,12 @@ def _first_loss(point: Point, fine: Fine, level: Level, spoilt: list[tuple[str, 
         if graph.row(node) is None:
             continue
         kept = _digits_kept(point.values[node], level.values[node])
-        if kept < HALF and _digits_kept(point.values[node], fine.value(node)) < HALF:
+        if kept < ENOUGH and _digits_kept(point.values[node], fine.value(node)) < ENOUGH:
             what = f"{graph.ids[node]} = {graph.formula(node)}"
             return Note("lost-digits", f"{what} keeps {_count(kept)}; {tail}", graph.ids[node])
         for index in range(graph.offsets[node], graph.offsets[node + 1]):
             kept = _digits_kept(point.partials.values[index], level.partials.values[index])
-            if kept < HALF:
+            if kept < ENOUGH:
                 what = f"the partial ∂{graph.ids[node]}/∂{graph.ids[graph.args[index]]}"
                 return Note("lost-digits", f"{what} keeps {_count(kept)}; {tail}", graph.ids[node])
     what = "the terms that meet cancel but for the last digits"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from backprop.beside import EPSILON, HEAVY, LEVELS, exactly, is_number, to_double
 from backprop.figures import figure
 from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole
@@ -17,19 +18,7 @@ from backprop.point import Point
 from backprop.record import Witness
 from backprop.rules import is_kink, partial
 from backprop.witnesses.child import Answers
-from backprop.witnesses.fine import (
-    EPSILON,
-    FULL,
-    HALF,
-    HEAVY,
-    LEVELS,
-    SMALLEST,
-    Fine,
-    digits_right,
-    exactly,
-    is_number,
-    to_double,
-)
+from backprop.witnesses.fine import ENOUGH, FULL, SMALLEST, Fine, digits_right
 
 BY = "sympy rules"
 
@@ -151,7 +140,7 @@ def _compare(point: Point, edge: tuple[int, int, int], text: str, found: _Findin
         elif not right and op not in found.wrong:
             reason = f"{where}: {figure(ours, 17)} should be {nearest}"
             found.wrong[op] = Witness("all", BY, "DISAGREES", digits=digits, reason=reason)
-        elif right and digits < HALF and op not in found.poor:
+        elif right and digits < ENOUGH and op not in found.poor:
             reason = f"{where}: the rule is right, but its double {figure(ours, 17)} should be {nearest}"
             found.poor[op] = Witness("all", BY, "inaccurate", digits=digits, reason=reason)
         elif digits < found.digits:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from backprop import ops
+from backprop.beside import is_number
 from backprop.graph import CONST, INPUT
 from backprop.kinds.real import REAL
 from backprop.point import Point
 from backprop.record import Witness
 from backprop.rules import is_kink
 from backprop.witnesses.child import Answers
-from backprop.witnesses.fine import Fine, is_number, judge
+from backprop.witnesses.fine import Fine, judge
 
 BY = "sympy"
 
@@ -41,7 +42,8 @@ def question(point: Point) -> dict[str, Any] | str:
     needed, size = _needed(point)
     if size > LARGEST_TREE:
         return f"the closed form has more than {LARGEST_TREE} nodes"
-    kink = _first_kink(point, needed)
+    kinks = [one.kink for one in point.singular().values() if one.kink is not None]
+    kink = kinks[0] if kinks else _first_kink(point, needed)
     if kink is not None:
         return f"there is a kink at {graph.ids[kink]}"
     places = {node: place for place, node in enumerate(needed)}

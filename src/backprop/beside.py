@@ -1,0 +1,275 @@
+"""Beside the point: the slopes of the output in one node, from values alone, worked out with many digits.
+
+With 60 digits and a step of 1e-20 the central difference (f(x + h) - f(x - h)) / 2h has an error of h², so about 30
+digits are right, and no rule had a part in it. A second step, 10 000 times smaller, tells what to make of it: quotients
+that stay are slopes, those that shrink with the step are 0, those that grow have no limit. Slopes that stay but differ
+from left to right are a kink. Where nothing can be told yet, more digits and smaller steps are tried.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+from backprop import ops
+from backprop.graph import CONST, INPUT, Graph
+from backprop.kinds import Hole
+from backprop.point import Point
+from backprop.values import values
+
+# Digits to try in turn: the first nearly always do; 1 - tanh(300)^2 needs 261 and 1 - tanh(700)^2 needs 608.
+LEVELS = (60, 250, 800)
+
+# Beyond so many nodes nothing is worked out with so many digits: a pass would take seconds.
+LARGEST = {60: 10_000, 250: 3_000, 800: 500}
+# An operation of so many flops (the gamma function and its kin) takes seconds with the digits of the last level.
+HEAVY = 50
+
+EPSILON = 2.0**-53
+
+# For each level of digits the decimal exponents of its two steps, relative to the size of the input.
+STEPS = {60: (-20, -24), 250: (-80, -84), 800: (-260, -264)}
+
+
+@dataclass(slots=True)
+class Side:
+    """The quotients towards one side for the two steps, and what they tell.
+
+    `sort` is "slope" (they stay; `value` is the slope), "zero" (they shrink with the step), "flat" (no change at all),
+    "jump" (they grow as the step shrinks: the value jumps), "steep" (they grow otherwise), "none" (no value there) or
+    "unclear".
+    """
+
+    sort: str
+    value: Any = None
+
+
+@dataclass(slots=True)
+class Slopes:
+    """What the differences tell: `central` good to `digits`, or `left` and `right` where they are not one.
+
+    `reason` says why they tell nothing (yet), `flat` that nothing changed at all. A slope of size `unseen` or less
+    would have looked like 0. `ends` are the two sides as they were seen, left and right.
+    """
+
+    central: Any = None
+    digits: float = 0.0
+    left: Any = None
+    right: Any = None
+    reason: str = ""
+    flat: bool = False
+    unseen: float = 0.0
+    ends: tuple[Side, Side] | None = None
+
+
+def slopes(point: Point, node: int, weight: float, deadline: float = math.inf) -> Slopes:
+    """The slopes of the output in one node, from values alone.
+
+    `weight` is the size of the terms that meet in it: what stays below 1e-200 of that at the last level is rounding.
+    """
+    from mpmath import mpf
+
+    from backprop.kinds.digits import Digits
+
+    at = point.values[node]
+    if not isinstance(at, float):
+        return Slopes(reason="it has no value here")
+    if not is_number(at):
+        return Slopes(reason="it is infinite, and nothing lies beside it")
+    if not leads_to_output(point.graph, node):
+        return Slopes(central=mpf(0), digits=30.0)
+    graph = cut(point.graph, node)
+    found = Slopes(reason="the quotients have no limit")
+    for digits in LEVELS:
+        if not affordable(graph, digits):
+            break
+        kind = Digits(digits)
+        x = kind.from_double(at)
+        # the last level also serves what is steep far out, like sin(1e300)
+        size = min(abs(x), kind.number("1")) if digits == LEVELS[-1] else abs(x)
+        steps = [kind.number(f"1e{exponent}") * (size or 1) for exponent in STEPS[digits]]
+
+        def value(moved: Any, digits: int = digits) -> Any:
+            return primal(point, graph, digits, {node: moved})[1][graph.output]
+
+        middle = value(x)
+        if not is_number(middle):
+            return Slopes(reason="there is no finite value here")
+        beside = []
+        for h in steps:
+            if time.process_time() > deadline:
+                return Slopes(reason="the differences took too long")
+            beside.append((value(x - h), value(x + h)))
+        found = told(middle, beside, steps)
+        if not found.reason:
+            return found
+    else:
+        # rounding that cancels to nothing looks like a slope that grows; only the last level may tell
+        change = max((abs(end - middle) for ends in beside for end in ends if is_number(end)), default=None)
+        if found.flat or (change is not None and change / steps[1] <= weight * 1e-200 < math.inf):
+            seen = abs(middle) * kind.number(f"1e{10 - digits}") / steps[0]
+            none = [] if found.ends is None else [end.sort == "none" for end in found.ends]
+            if any(none):
+                return Slopes(left=None if none[0] else x * 0, right=None if none[1] else x * 0, ends=found.ends)
+            return Slopes(central=x * 0, digits=30.0, unseen=to_double(seen), ends=found.ends)
+    return found
+
+
+def along(point: Point, directions: dict[int, float]) -> Slopes:
+    """The slopes of the output when several nodes move at once, each by its amount: `right` is forwards."""
+    from backprop.kinds.digits import Digits
+
+    digits = LEVELS[0]
+    kind, graph = Digits(digits), point.graph
+    for node in directions:
+        graph = cut(graph, node)
+
+    def value(step: Any) -> Any:
+        moved = {node: kind.from_double(point.values[node]) + step * by for node, by in directions.items()}
+        return primal(point, graph, digits, moved)[1][graph.output]
+
+    steps = [kind.number(f"1e{exponent}") for exponent in STEPS[digits]]
+    middle = value(kind.number("0"))
+    if not is_number(middle):
+        return Slopes(reason="there is no finite value here")
+    return told(middle, [(value(-h), value(h)) for h in steps], steps)
+
+
+def leads_to_output(graph: Graph, node: int) -> bool:
+    """Whether the output is worked out from a node at all."""
+    reached = {node}
+    for above in range(node + 1, len(graph)):
+        if any(operand in reached for operand in graph.operands(above)):
+            reached.add(above)
+    return graph.output in reached
+
+
+def told(middle: Any, beside: list[tuple[Any, Any]], steps: list[Any]) -> Slopes:
+    """What the values at x and beside it tell; a `reason` when they tell nothing yet."""
+    below = [(middle - low) / h if is_number(low) else None for (low, _), h in zip(beside, steps, strict=True)]
+    above = [(high - middle) / h if is_number(high) else None for (_, high), h in zip(beside, steps, strict=True)]
+    left, right = side(below, steps), side(above, steps)
+    found = _of_sides(left, right, beside, steps)
+    found.ends = left, right
+    return found
+
+
+def _of_sides(left: Side, right: Side, beside: list[tuple[Any, Any]], steps: list[Any]) -> Slopes:
+    if left.sort == right.sort == "flat":
+        # a change too small for so many digits looks the same, so it is said only when the last level says it too
+        return Slopes(reason="nothing changes", flat=True)
+    clear = ("slope", "zero", "flat")
+    if left.sort in clear and right.sort in clear:
+        apart = abs(left.value - right.value)
+        if apart <= 1e-6 * max(abs(left.value), abs(right.value)):
+            first, second = [(high - low) / (2 * h) for (low, high), h in zip(beside, steps, strict=True)]
+            if first == second or abs(first - second) <= abs(second) * 1e-10:
+                return Slopes(second, _digits(first, second))
+            if abs(second) <= abs(first) * 0.1:
+                return Slopes(second * 0, 30.0)
+            return Slopes(reason="the quotients are not steady")
+        return Slopes(left=left.value, right=right.value)
+    if left.sort == right.sort == "none":
+        return Slopes(reason="there is no value beside it")
+    if left.sort == "none" and right.sort in ("slope", "zero"):
+        return Slopes(right=right.value)
+    if right.sort == "none" and left.sort in ("slope", "zero"):
+        return Slopes(left=left.value)
+    if {left.sort, right.sort} == {"none", "flat"}:
+        return Slopes(reason="nothing changes on the one side", flat=True)
+    if {"steep", "jump"} & {left.sort, right.sort}:
+        return Slopes(reason="the quotients grow without bound: a jump, or an infinite slope")
+    return Slopes(reason="the quotients have no limit")
+
+
+def side(quotients: list[Any], steps: list[Any]) -> Side:
+    """What the quotients of the larger and the smaller step tell."""
+    first, second = quotients
+    if first is None or second is None:
+        return Side("none")
+    if first == second == 0:
+        return Side("flat", second)
+    if abs(first - second) <= abs(second) * 1e-6:
+        return Side("slope", second)
+    if abs(second) <= abs(first) * 0.1:
+        return Side("zero", second * 0)
+    if abs(first * steps[0] - second * steps[1]) <= abs(first * steps[0]) * 1e-6:
+        return Side("jump", second)
+    return Side("steep" if abs(second) >= abs(first) * 10 else "unclear", second)
+
+
+def _digits(first: Any, second: Any) -> float:
+    from mpmath import log10
+
+    return 30.0 if first == second else min(30.0, -float(log10(abs((first - second) / second))))
+
+
+def weights(point: Point) -> list[float]:
+    """For each node the sum of the sizes of all path terms from it to the output: rounding is measured against it.
+
+    >>> from backprop.point import at
+    >>> weights(at("x - y", {"x": 3, "y": 3}))
+    [1.0, 1.0, 1.0]
+    """
+    graph, slopes = point.graph, point.partials
+    found = [0.0] * len(graph)
+    found[graph.output] = 1.0
+    for node in range(len(graph) - 1, -1, -1):
+        weight = found[node]
+        if weight:
+            for index in range(graph.offsets[node], graph.offsets[node + 1]):
+                slope = slopes.values[index]
+                if isinstance(slope, float) and slope and not slopes.exact_zero[index]:
+                    found[graph.args[index]] += weight * abs(slope)
+    return found
+
+
+def affordable(graph: Graph, digits: int) -> bool:
+    """Whether the values of a graph are worked out with so many digits in well under a second.
+
+    It counts nodes and looks at no clock: the same question has the same answer on every machine.
+    """
+    if digits == LEVELS[-1] and any(ops.rows()[code].flops >= HEAVY for code in set(graph.codes) if code >= 0):
+        return False
+    return len(graph) <= LARGEST[digits]
+
+
+def is_number(value: Any) -> bool:
+    """Whether something is a finite number (not a hole, not absent, not inf or NaN)."""
+    return value is not None and not isinstance(value, Hole) and bool(value - value == 0)
+
+
+def primal(point: Point, graph: Graph, digits: int, moved: dict[int, Any]) -> tuple[Any, list[Any]]:
+    """The values of all nodes with so many digits, some leaves moved elsewhere: no rule is involved."""
+    from backprop.kinds.digits import Digits
+
+    kind = Digits(digits)
+    leaves = {
+        node: exactly(kind, point.values[node])
+        for node, code in enumerate(graph.codes)
+        if code in (INPUT, CONST) and node not in moved
+    }
+    return kind, values(graph, kind, leaves | moved)
+
+
+def exactly(kind: Any, value: Any) -> Any:
+    """A double as a number with more digits; what is no number stays as it is."""
+    return kind.from_double(value) if isinstance(value, float) else value
+
+
+def cut(graph: Graph, node: int) -> Graph:
+    """The graph in which a node is an input, so that it can be moved by itself."""
+    if graph.codes[node] in (INPUT, CONST):
+        return graph
+    codes = graph.codes[:]
+    codes[node] = INPUT
+    return replace(graph, codes=codes)
+
+
+def to_double(value: Any) -> float:
+    """The double nearest to an mpf; an infinity when there is none."""
+    from mpmath import libmp
+
+    return float(libmp.to_float(value._mpf_, rnd="n"))

@@ -1,0 +1,287 @@
+"""Size: every command on programs that are long, deep or have more paths than anyone can list.
+
+Each answers in time and memory that grow with the program, or says at once what is too large and what to ask instead.
+The ordinary run has one quick program of each kind; `-m slow` has the full sizes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "backprop"]
+PLAIN = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
+GIBI = 1 << 30
+
+
+def brackets(n: int) -> str:
+    return "(" * n + "x" + ")" * n
+
+
+def sum_of(n: int) -> str:
+    return "+".join(["x"] * n)
+
+
+def product_of(n: int) -> str:
+    return "*".join(["x"] * n)
+
+
+def calls(n: int) -> str:
+    return "sin(" * n + "x" + ")" * n
+
+
+def chain(n: int) -> str:
+    return "\n".join(["a0 = x", *(f"a{i + 1} = a{i}*1.00001 + x" for i in range(n))])
+
+
+def diamonds(n: int) -> str:
+    return "\n".join(["d0 = x", *(f"d{i + 1} = sin(d{i}) + d{i}*0.5 + cos(d{i})" for i in range(n))])
+
+
+def doubling(n: int) -> str:
+    return "f(z) = z + z\n" + "f(" * n + "x" + ")" * n
+
+
+def bounded(*words: str, seconds: float = 60, memory: int = 2 * GIBI) -> subprocess.CompletedProcess[bytes]:
+    """The command in a process that may take so much time and address space."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+    return subprocess.run(
+        [*COMMAND, *words], capture_output=True, env=PLAIN, timeout=seconds, check=False, preexec_fn=limit
+    )
+
+
+QUICK = {
+    "brackets": brackets(20_000),
+    "sum": sum_of(1_100),
+    "product": product_of(700),
+    "calls": calls(700),
+    "chain": chain(400),
+    "diamonds": diamonds(200),
+    "doubling": doubling(40),
+}
+ASKED = [
+    "grad --x 0.7",
+    "trace --x 0.7 --no-check",
+    "trace --x 0.7 --no-check --format json",
+    "trace --x 0.7 --no-check --mode forward --wrt x",
+    "trace --symbolic",
+    "paths --x 0.7 --count",
+    "paths --x 0.7 --top 2",
+    "paths --x 0.7 --factor",
+    "diff",
+    "diff --format latex",
+    "vars",
+]
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_every_command_answers_for_a_program_that_is_long_or_deep(
+    asked: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    from backprop import cli
+
+    command, *options = asked.split()
+    limit = sys.getrecursionlimit()
+    for name, text in QUICK.items():
+        program = tmp_path / f"{name}.bp"
+        program.write_text(text, encoding="utf-8")
+        code = cli.main([command, "--file", str(program), *options])
+        out, err = capsysbinary.readouterr()
+        assert (code, err) == (0, b""), name
+        assert out, name
+    assert sys.getrecursionlimit() == limit
+
+
+@pytest.mark.parametrize("name", ["sum", "calls", "chain"])
+def test_a_saved_trace_of_a_long_program_shows_in_every_format(name: str, tmp_path: Path) -> None:
+    from backprop.record import Trace
+    from backprop.render import by_name, formats
+    from backprop.render.look import Look
+    from backprop.tracing import trace
+
+    found = trace(QUICK[name], {"x": 0.7}, check=False)
+    again = Trace.from_json(found.to_json())
+    for format in formats():
+        render = by_name(format.name).render
+        lines = list(render(found, Look()))
+        assert lines == list(render(again, Look())), format.name
+
+
+def test_witnesses_of_a_long_program_say_what_they_did_not_check() -> None:
+    from backprop.tracing import trace
+
+    found = trace(sum_of(70_000), {"x": 0.5})
+    assert found.gradient == {"x": 70_000.0}
+    assert {witness.verdict for witness in found.witnesses} <= {"agrees", "not checked"}
+    assert all(witness.reason for witness in found.witnesses if witness.verdict == "not checked")
+    assert any(witness.verdict == "not checked" for witness in found.witnesses)
+
+
+def test_the_time_to_differentiate_grows_with_the_program_and_not_with_its_square() -> None:
+    from time import process_time
+
+    from backprop.derivatives import differentiate
+
+    def seconds(n: int) -> float:
+        begun = process_time()
+        differentiate(chain(n))
+        return process_time() - begun
+
+    seconds(400)
+    small, large = seconds(500), seconds(4_000)
+    assert large < 8 * small * 3
+
+
+def test_the_chain_rule_of_a_long_program_goes_by_the_names_of_the_adjoints() -> None:
+    from backprop.derivatives import MOST_LINES_TIDIED, differentiate
+
+    n = MOST_LINES_TIDIED
+    found = differentiate(calls(n))
+    lines = {line.node: line for line in found.chain}
+    # v1 = sin(x), v2 = sin(v1), ..., f = sin(v[n-1])
+    assert (lines["v1"].terms, lines["v1"].formula) == (("∂f/∂v2 · ∂v2/∂v1",), "∂f/∂v2*cos(v1)")
+    assert lines[f"v{n - 1}"].formula == f"cos(v{n - 1})"
+    assert lines["x"].formula == "∂f/∂v1*cos(x)"
+    # y = x*u - 2*x with u = x + x + ...: x meets y twice, with slopes u and -2, and u n times
+    both = {line.node: line for line in differentiate(f"u = {sum_of(n)}\ny = x*u - 2*x\ny*y").chain}
+    assert both["y"].formula == "y + y"
+    assert both["u"].formula.startswith("∂f/∂v")
+    assert both["x"].formula.endswith("*u + ∂f/∂v" + both["x"].formula.rpartition("∂f/∂v")[2])
+
+
+def test_a_decimal_that_outgrows_a_double_stays_exact() -> None:
+    from fractions import Fraction
+
+    from backprop.formulas import exact
+
+    assert exact(Fraction(10**400 + 1, 10), decimal=True).value == Fraction(10**400 + 1, 10)
+    assert exact(Fraction(1, 8), decimal=True).word == "0.125"
+
+
+def test_a_trace_in_formulas_names_what_is_long_and_says_so() -> None:
+    from backprop.tracing import trace
+
+    found = trace(diamonds(30), {}, symbolic=True)
+    assert any(note.code == "named-formulas" for note in found.notes)
+    assert max(len(str(node.value)) for node in found.nodes) < 2_000
+    assert max(len(str(node.adjoint)) for node in found.nodes) < 2_000
+    assert not any(note.code == "named-formulas" for note in trace("x*y + sin(x)", {}, symbolic=True).notes)
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+def test_the_named_formulas_of_a_trace_put_together_are_the_derivative(mode: str) -> None:
+    """Names put in from the inputs on give the number that a trace with values gives."""
+    from backprop.tracing import trace
+
+    text = diamonds(12)
+    formulas = trace(text, {}, wrt=["x"], mode=mode, symbolic=True)
+    numbers = trace(text, {"x": 0.7}, wrt=["x"], mode=mode, check=False)
+    known = {"x": 0.7}
+    for node in formulas.nodes:
+        if node.op == "const":
+            continue
+        known[node.id] = worked_out(str(node.value), known)
+        value = numbers.node(node.id).value
+        assert isinstance(value, float)
+        assert known[node.id] == pytest.approx(value, rel=1e-12)
+    nodes = formulas.nodes if mode == "forward" else formulas.nodes[::-1]
+    for node in nodes:
+        told, name = (node.tangent, f"∂{node.id}/∂x") if mode == "forward" else (node.adjoint, f"∂d12/∂{node.id}")
+        if told is not None:
+            known[name] = worked_out(str(told), known)
+            there = numbers.node(node.id)
+            wanted = there.tangent if mode == "forward" else there.adjoint
+            assert isinstance(wanted, float)
+            assert known[name] == pytest.approx(wanted, rel=1e-11)
+
+
+def worked_out(formula: str, known: dict[str, float]) -> float:
+    """A formula over names such as ∂f/∂v1, by the value of the program alone."""
+    from backprop.point import Program
+
+    names = {name: f"q{place}" for place, name in enumerate(sorted(known, key=len, reverse=True)) if "∂" in name}
+    for name, plain in names.items():
+        formula = formula.replace(name, plain)
+    inputs = {names.get(name, name): value for name, value in known.items()}
+    return float(Program(formula).at(inputs).value())
+
+
+def test_more_formulas_than_anyone_reads_are_refused_at_once() -> None:
+    from backprop.derivatives import TooManyDerivatives
+    from backprop.tracing import trace
+
+    with pytest.raises(TooManyDerivatives, match="4001 nodes"):
+        trace(calls(4_000), {}, symbolic=True)
+
+
+def test_a_max_of_more_numbers_than_its_rules_can_name_is_refused_with_the_way_out() -> None:
+    import backprop
+    from backprop.graph import MOST_OPERANDS
+
+    names = [f"x{i}" for i in range(MOST_OPERANDS)]
+    point = {name: float(i) for i, name in enumerate(names)}
+    value, gradient = backprop.grad(f"max({', '.join(names)})", point)
+    assert (value, sum(gradient.values()), gradient[names[-1]]) == (MOST_OPERANDS - 1.0, 1.0, 1.0)
+    with pytest.raises(backprop.Mistake) as refused:
+        backprop.grad(f"max({', '.join(names)}, y)", {**point, "y": 1.0})
+    assert "groups" in refused.value.repair
+
+
+def test_a_message_never_lists_thousands_of_names() -> None:
+    import backprop
+
+    many = "+".join(f"x{i}" for i in range(3_000))
+    for ask in (
+        lambda: backprop.grad(many, {}),
+        lambda: backprop.grad(many, dict.fromkeys((f"x{i}" for i in range(2_999)), 1.0)),
+        lambda: backprop.grad(many, dict.fromkeys((f"x{i}" for i in range(3_000)), 1.0), wrt=["q"]),
+    ):
+        with pytest.raises(backprop.Mistake) as refused:
+            ask()
+        assert len(refused.value.cause) + len(refused.value.repair) < 1_000
+
+
+# -- the full sizes ---------------------------------------------------------------------------------------------------
+
+FULL = {
+    "brackets": brackets(100_000),
+    "product": product_of(100_000),
+    "calls": calls(100_000),
+    "chain": chain(100_000),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(FULL))
+@pytest.mark.parametrize("asked", [*ASKED, "check --x 0.7", "trace --x 0.7 --format markdown", "trace --x 0.7"])
+def test_every_command_answers_or_refuses_at_full_size(name: str, asked: str, tmp_path: Path) -> None:
+    program = tmp_path / "program.bp"
+    program.write_text(FULL[name], encoding="utf-8")
+    command, *options = asked.split()
+    done = bounded(command, "--file", str(program), *options, seconds=240)
+    assert done.returncode == 0 or (done.returncode == 2 and b"too much to write out" in done.stderr)
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "asked", ["grad --x 0.7", "trace --x 0.7 --format json -o trace.json", "paths --x 0.7 --count", "check --x 0.7"]
+)
+def test_a_sum_of_a_million_terms_is_answered(asked: str, tmp_path: Path) -> None:
+    program = tmp_path / "program.bp"
+    program.write_text(sum_of(1_000_000), encoding="utf-8")
+    command, *options = asked.replace("trace.json", str(tmp_path / "trace.json")).split()
+    done = bounded(command, "--file", str(program), *options, seconds=600, memory=8 * GIBI)
+    assert (done.returncode, done.stderr) == (0, b"")
+    if command == "trace":
+        with (tmp_path / "trace.json").open(encoding="utf-8") as file:
+            assert json.load(file)["gradient"] == {"x": 1_000_000.0}
