@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from backprop.point import Point
+from backprop.rules import kinks
+
 NAMES = ("x", "y", "z")
 
 # (template, how many operands); each is defined and smooth wherever its operands are
@@ -51,3 +54,8 @@ def programs(draw: st.DrawFn, statements: int = 5) -> str:
         known.append(f"n{place}")
     lines.append(" + ".join(known[len(NAMES) :]))
     return "; ".join(lines)
+
+
+def at_a_kink(here: Point) -> bool:
+    """Whether any node has a kink there, so that laws about derivatives say nothing."""
+    return any(kinks(here.graph, here.kind, here.values))

@@ -17,22 +17,11 @@ from hypothesis import strategies as some
 
 from backprop import cli
 from backprop.cli import COMMANDS
+from command import call
 
 COMMAND = [sys.executable, "-m", "backprop"]
 PLAIN = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
 SAMPLES = sorted((Path(__file__).parent.parent / "samples").rglob("*.bp"))
-
-
-def call(*words: str, stdin: bytes = b"") -> tuple[int, str, str]:
-    """The command in this process: exit code, stdout, stderr."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    code = cli.main(list(words), io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"), out, err)
-    texts = []
-    for stream in (out, err):
-        stream.flush()
-        stream.seek(0)
-        texts.append(stream.read())
-    return code, texts[0], texts[1]
 
 
 def is_answered(code: int, err: str) -> bool:

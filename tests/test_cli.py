@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import signal
@@ -16,6 +15,7 @@ import pytest
 
 from backprop import cli, completion
 from backprop.cli import COMMANDS
+from command import call
 
 COMMAND = [sys.executable, "-m", "backprop"]
 PLAIN = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
@@ -35,18 +35,6 @@ def shell(line: str) -> subprocess.CompletedProcess[bytes]:
     """A line of bash, whose exit code is that of the first command in a pipe that fails."""
     words = ["bash", "-o", "pipefail", "-c", line]
     return subprocess.run(words, capture_output=True, env=PLAIN, timeout=60, check=False)
-
-
-def call(*words: str, stdin: str = "") -> tuple[int, str, str]:
-    """The command in this process: exit code, stdout, stderr."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    code = cli.main(list(words), io.StringIO(stdin), out, err)
-    texts = []
-    for stream in (out, err):
-        stream.flush()
-        stream.seek(0)
-        texts.append(stream.read())
-    return code, texts[0], texts[1]
 
 
 def gradient(*words: str, stdin: str = "") -> dict[str, float]:
@@ -597,8 +585,9 @@ def test_operations_are_found_by_their_sign_too() -> None:
 def test_the_listing_of_operations_fits_a_screen() -> None:
     from backprop import ops, reference
     from backprop.render.look import Look
+    from backprop.render.ops import listing
 
-    lines = list(reference.listing(Look(width=80)))
+    lines = list(listing(reference.operations(), Look(width=80)))
     assert max(map(len, lines)) <= 80
     assert {row.name for row in ops.rows()} <= {line.split()[0] for line in lines if line.strip()}
 
@@ -628,3 +617,9 @@ def test_a_step_shows_its_program_once() -> None:
     assert shown.count("param w = 1") == 1
     assert "  w = 1 - 0.05 · (-4) = 1.2\n" in shown
     assert "Worked out again after the step\nat  x = 2\nparams  w = 1.2\n" in shown
+
+
+def test_minus_zero_is_written_zero_in_json_too() -> None:
+    record = call("grad", "-x*y", "--x", "0", "--y", "0", "--format", "json")[1]
+    assert "-0" not in record
+    assert json.loads(record) == {"value": 0, "gradient": {"x": 0, "y": 0}}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
 import pytest
 
-from backprop import cli, expect, mistakes
+import command
+from backprop import expect, mistakes
+from backprop.render.expect import render
 from backprop.render.look import Look
 
 LESSON = """input a = 2
@@ -117,14 +118,7 @@ def test_a_mistake_that_nobody_expected_fails_the_program() -> None:
 
 
 def call(*words: str, stdin: str = "") -> tuple[int, str, str]:
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    code = cli.main(["test", *words], io.StringIO(stdin), out, err)
-    texts = []
-    for stream in (out, err):
-        stream.flush()
-        stream.seek(0)
-        texts.append(stream.read())
-    return code, texts[0], texts[1]
+    return command.call("test", *words, stdin=stdin)
 
 
 def test_every_file_is_run_and_a_line_sums_up(tmp_path: Path) -> None:
@@ -170,7 +164,7 @@ def test_an_expectation_can_look_past_a_learning_step() -> None:
 
 
 def test_a_file_that_is_not_there_is_named_once_with_the_reason() -> None:
-    shown = list(expect.report([expect.run("/nowhere/a.bp")], Look()))
+    shown = list(render([expect.run("/nowhere/a.bp")], Look()))
     assert shown[:3] == [
         "FAILED  /nowhere/a.bp",
         "        cannot be read",

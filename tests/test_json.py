@@ -13,7 +13,8 @@ import networkx
 import pytest
 from hypothesis import given, settings
 
-from backprop.record import NotATrace, Note, Trace, Witness
+from backprop.mistakes import NotATrace
+from backprop.record import Note, Trace, Witness
 from backprop.render import by_name, formats
 from backprop.render.look import Look
 from backprop.schema import schema

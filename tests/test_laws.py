@@ -12,9 +12,8 @@ from backprop.kinds.digits import Digits
 from backprop.path_sums import Routes, total
 from backprop.point import Program
 from backprop.record import Trace
-from backprop.rules import is_kink
 from backprop.values import values
-from programs import NAMES, points, programs
+from programs import NAMES, at_a_kink, points, programs
 
 
 def scale(here: backprop.point.Point, node: int) -> float:
@@ -27,18 +26,6 @@ def scale(here: backprop.point.Point, node: int) -> float:
             if partial is not None:
                 sizes[edge.source] += sizes[target] * abs(partial)
     return sizes[node] + 1e-300
-
-
-def at_a_kink(here: backprop.point.Point) -> bool:
-    graph = here.graph
-    return any(
-        row is not None
-        and row.kink
-        and here.values[node] is not None
-        and is_kink(row, here.kind, [here.values[one] for one in graph.operands(node)], here.values[node])
-        for node in range(len(graph))
-        if (row := graph.row(node)) is not None
-    )
 
 
 @settings(max_examples=150, deadline=None)

@@ -164,7 +164,8 @@ NOT_OF_A_TEXT = {
     *("mistake", "not-a-number", "unknown-node", "undefined", "unreadable-expectation", "too-large-for-this-machine"),
     *("unknown-option", "option-value", "given-twice", "two-readings", "word-missing", "nothing-given", "extra-word"),
     *("unknown-command", "cannot-read", "cannot-write", "nothing-to-learn", "unknown-operation", "terms-without-size"),
-    *("one-at-a-time", "not-an-input", "number-too-long"),
+    *("one-at-a-time", "not-an-input", "number-too-long", "too-long", "not-a-trace", "unknown-format", "one-direction"),
+    *("order-out-of-range", "order-unlike-names", "too-many-derivatives"),
 }
 
 

@@ -419,8 +419,9 @@ def test_digits_refuses_what_it_could_never_finish():
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("0.1", 0.1), ("1e-3", 1e-3), ("1/3", 1 / 3), ("-2/7", -2 / 7), ("pi", math.pi), ("π", math.pi), ("tau", math.tau),
-     ("e", math.e), ("inf", math.inf), ("-∞", -math.inf), ("−1.5", -1.5), (".5", 0.5), ("2.", 2.0), ("1e-400", 0.0)],
+    [("0.1", 0.1), ("1e-3", 1e-3), ("1/3", 1 / 3), ("-2/7", -2 / 7), ("pi", math.pi), ("-pi", -math.pi),
+     ("tau", math.tau), ("e", math.e), ("inf", math.inf), ("-inf", -math.inf), ("-1.5", -1.5), (".5", 0.5), ("2.", 2.0),
+     ("1e-400", 0.0)],
 )  # fmt: skip
 def test_literal_is_read_in_both_kinds(text, expected):
     assert REAL.number(text) == expected

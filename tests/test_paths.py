@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backprop.mistakes import TermsWithoutSize, UnknownNode
+from backprop.factors import product_of
+from backprop.mistakes import NotATrace, TermsWithoutSize, UnknownFormat, UnknownNode
 from backprop.path_sums import (
     Routes,
     adjoint,
@@ -24,7 +25,6 @@ from backprop.path_sums import (
     exit_code,
     factor,
     listing,
-    product_of,
     routes,
     size_total,
     terms,
@@ -32,9 +32,9 @@ from backprop.path_sums import (
     total,
     undefined,
 )
-from backprop.record import NotATrace, Trace
+from backprop.record import Trace
 from backprop.render.look import Look
-from backprop.render.paths import UnknownPathsFormat, lines
+from backprop.render.paths import lines
 from backprop.tracing import trace
 from diamonds import diamonds, trace_of, written_diamonds
 
@@ -580,7 +580,7 @@ def test_ascii_output_is_ascii():
 
 
 def test_an_unknown_format_is_a_mistake():
-    with pytest.raises(UnknownPathsFormat, match="jsn") as caught:
+    with pytest.raises(UnknownFormat, match="jsn") as caught:
         lines([], Look(), format="jsn")
     assert "json" in caught.value.repair
 

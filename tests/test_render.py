@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from backprop import ops
-from backprop.mistakes import Mistake
+from backprop.mistakes import Mistake, UnknownFormat
 from backprop.point import at
 from backprop.record import Edge, Node, Note, Trace, Witness
-from backprop.render import UnknownFormat, by_name, by_suffix, formats
+from backprop.render import by_name, by_suffix, formats
 from backprop.render import mistakes as lessons
 from backprop.render.look import Look
 from backprop.render.table import adjoint_lines, value_lines, verdict

@@ -216,7 +216,7 @@ def worked_out(formula: str, known: dict[str, float]) -> float:
 
 
 def test_more_formulas_than_anyone_reads_are_refused_at_once() -> None:
-    from backprop.derivatives import TooManyDerivatives
+    from backprop.mistakes import TooManyDerivatives
     from backprop.tracing import trace
 
     with pytest.raises(TooManyDerivatives, match="4001 nodes"):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 
 import pytest
 
-from backprop import cli, mistakes
+import command
+from backprop import mistakes
 from backprop.step import descend
 
 NEURON = """
@@ -25,14 +25,7 @@ L = (h - y)^2
 
 
 def call(*words: str, stdin: str = "") -> tuple[int, str, str]:
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    code = cli.main(["step", *words], io.StringIO(stdin), out, err)
-    texts = []
-    for stream in (out, err):
-        stream.flush()
-        stream.seek(0)
-        texts.append(stream.read())
-    return code, texts[0], texts[1]
+    return command.call("step", *words, stdin=stdin)
 
 
 def test_the_learning_step_of_the_lesson_comes_out_digit_for_digit() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from backprop import ops
 from backprop.graph import CONST, INPUT, Graph
-from backprop.kinds import Hole
+from backprop.kinds import is_number
 from backprop.point import Point
 from backprop.values import values
 
@@ -24,6 +24,8 @@ LEVELS = (60, 250, 800)
 
 # Beyond so many nodes nothing is worked out with so many digits: a pass would take seconds.
 LARGEST = {60: 10_000, 250: 3_000, 800: 500}
+# What looking beside the point may cost, in evaluations of a node; one takes about 20 millionths of a second.
+MOST_EVALUATIONS = 60_000
 # An operation of so many flops (the gamma function and its kin) takes seconds with the digits of the last level.
 HEAVY = 50
 
@@ -234,11 +236,6 @@ def affordable(graph: Graph, digits: int) -> bool:
     if digits == LEVELS[-1] and any(ops.rows()[code].flops >= HEAVY for code in set(graph.codes) if code >= 0):
         return False
     return len(graph) <= LARGEST[digits]
-
-
-def is_number(value: Any) -> bool:
-    """Whether something is a finite number (not a hole, not absent, not inf or NaN)."""
-    return value is not None and not isinstance(value, Hole) and bool(value - value == 0)
 
 
 def primal(point: Point, graph: Graph, digits: int, moved: dict[int, Any]) -> tuple[Any, list[Any]]:

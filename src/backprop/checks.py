@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backprop import point as points
-from backprop.beside import cut, is_number
+from backprop.beside import cut
 from backprop.graph import CONST, INPUT
-from backprop.kinds import Hole
+from backprop.kinds import Hole, is_number
 from backprop.kinds.real import REAL
 from backprop.notes import notes
 from backprop.point import Number, Point, Program
-from backprop.record import Note, Value, Witness
+from backprop.record import Note, Value, Witness, json_value
 from backprop.syntax import canonical
 from backprop.values import values
 from backprop.witnesses import start
@@ -81,10 +81,10 @@ class CheckReport:
     def to_dict(self) -> dict[str, Any]:
         """The report as a record of plain values; absent things are absent."""
         record: dict[str, Any] = {"format": FORMAT, "version": VERSION, "program": self.program}
-        record |= {"canonical": self.canonical, "inputs": _plain(self.inputs), "output": self.output}
+        record |= {"canonical": self.canonical, "inputs": json_value(self.inputs), "output": self.output}
         if self.value is not None:
-            record["value"] = _plain(self.value)
-        record |= {"wrt": self.wrt, "gradient": _plain(self.gradient)}
+            record["value"] = json_value(self.value)
+        record |= {"wrt": self.wrt, "gradient": json_value(self.gradient)}
         record["witnesses"] = [_record(witness) for witness in self.witnesses]
         record["notes"] = [_record(note) for note in self.notes]
         record["convergence"] = {name: [_record(row) for row in rows] for name, rows in self.convergence.items()}
@@ -227,14 +227,5 @@ def _record(item: Any) -> dict[str, Any]:
     for name in item.__slots__:
         value = getattr(item, name)
         if value is not None and value is not False:
-            found[name] = _record(value) if isinstance(value, Quotient) else _plain(value)
+            found[name] = _record(value) if isinstance(value, Quotient) else json_value(value)
     return found
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON holds it: NaN and infinities are text."""
-    if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
-    if isinstance(value, float) and not is_number(value):
-        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
-    return value

@@ -24,6 +24,7 @@ from backprop.mistakes import (
     OptionValue,
     TooDeep,
     UnknownCommand,
+    UnknownFormat,
 )
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from backprop.record import Trace
     from backprop.render.look import Look
 
-# A mistake (2) tells its own code, and so does a trace.
-FINE, DISAGREES, UNDEFINED, OUR_FAULT, INTERRUPTED = 0, 1, 3, 70, 130
+# A mistake tells its own code (2, or 3 where nothing is defined), and so does every answer (1 where a check disagrees).
+FINE, OUR_FAULT, INTERRUPTED = 0, 70, 130
 
 # About ten million operations: beyond that neither time nor memory is sensible.
 LONGEST_PROGRAM = 1 << 25
@@ -78,6 +79,11 @@ def command(
     return declare
 
 
+def one_of(*names: str) -> Callable[[], list[str]]:
+    """What an option may be, when it is known beforehand."""
+    return lambda: list(names)
+
+
 def format_names() -> list[str]:
     """The formats that a trace can be shown in."""
     from backprop.render import formats
@@ -85,28 +91,18 @@ def format_names() -> list[str]:
     return [found.name for found in formats()]
 
 
-def plain_formats() -> list[str]:
-    return ["table", "json"]
-
-
-def modes() -> list[str]:
-    return ["reverse", "forward"]
-
-
 def path_formats() -> list[str]:
+    """The formats that paths can be shown in."""
     from backprop.render.paths import FORMATS
 
     return list(FORMATS)
 
 
 def formula_formats() -> list[str]:
+    """The formats that derivatives can be shown in."""
     from backprop.render.diff import FORMATS
 
     return list(FORMATS)
-
-
-def line_formats() -> list[str]:
-    return ["table", "json", "ndjson"]
 
 
 FILE = Option("file", "read the program from a file", "FILE")
@@ -115,7 +111,7 @@ OUT = Option("output", "write to a file, whole or not at all", "FILE", short="-o
 FIGURES = Option("figures", "significant digits in tables (6)", "N")
 WRT = Option("wrt", "the inputs or nodes whose derivatives are asked for: x,y", "NAMES", many=True)
 FORMAT = Option("format", "how the trace is shown; -o FILE chooses by the ending", "FORMAT", format_names)
-PLAIN = Option("format", "how the answer is shown", "FORMAT", plain_formats)
+PLAIN = Option("format", "how the answer is shown", "FORMAT", one_of("table", "json"))
 QUESTION = (FILE, AT)
 # commands whose answer says itself how the program was read
 TELLS_READINGS = ("trace", "check", "step")
@@ -149,8 +145,6 @@ class Asked:
             return chosen or known[0]
         ending = {".tex": "latex"}.get(suffix, suffix[1:])
         if ending not in known:
-            from backprop.render import UnknownFormat
-
             raise UnknownFormat(ending, known)
         return ending
 
@@ -271,16 +265,10 @@ class Asked:
 
 
 def saved_trace(text: str) -> Trace:
+    """A trace read back. Raises `NotATrace`."""
     from backprop.record import Trace
 
     return Trace.from_json(text)
-
-
-def plain_number(value: Any) -> Any:
-    """A number as JSON holds it: infinities are text."""
-    if isinstance(value, float) and value - value != 0:
-        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
-    return value
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
@@ -335,7 +323,12 @@ def write_file(path: str, lines: Iterable[str]) -> None:
 @command(
     "EXPRESSION",
     WRT,
-    Option("mode", "reverse (adjoints, output first) or forward (tangents of one input)", "MODE", modes),
+    Option(
+        "mode",
+        "reverse (adjoints, output first) or forward (tangents of one input)",
+        "MODE",
+        one_of("reverse", "forward"),
+    ),
     FIGURES,
     Option("no-check", "leave the witnesses out"),
     Option("symbolic", "formulas in place of numbers; no values needed"),
@@ -409,15 +402,14 @@ def grad(asked: Asked) -> int:
     program, inputs = asked.question()
     value, slopes = gradient(program, inputs, asked.words.names("wrt"))
     if asked.json:
-        record = {"value": plain_number(value), "gradient": {name: plain_number(slopes[name]) for name in slopes}}
-        asked.show_record(record)
-        return FINE
-    look = asked.look
-    _, graph = program.read(program.spelled(inputs))
-    output = graph.ids[graph.output]
-    lines = [(output, value), *((f"∂{output}/∂{name}", slope) for name, slope in slopes.items())]
-    width = max(len(look.letters(name)) for name, _ in lines)
-    asked.show(f"{look.letters(name).ljust(width)} = {look.figure(number)}" for name, number in lines)
+        from backprop.record import json_value
+
+        asked.show_record(json_value({"value": value, "gradient": slopes}))
+    else:
+        from backprop.render.grad import render
+
+        _, graph = program.read(program.spelled(inputs))
+        asked.show(render(graph.ids[graph.output], value, slopes, asked.look))
     return FINE
 
 
@@ -469,11 +461,14 @@ def paths(asked: Asked) -> int:
 def check(asked: Asked) -> int:
     """Hold the derivatives against every witness; exit code 1 when one disagrees."""
     from backprop.checks import check as checked
-    from backprop.render.check import render, render_json
+    from backprop.render.check import render
 
     program, inputs = asked.question()
     report = checked(program, inputs, wrt=asked.words.names("wrt"))
-    asked.show(render_json(report, asked.look) if asked.json else render(report, asked.look))
+    if asked.json:
+        asked.show_record(report.to_dict())
+    else:
+        asked.show(render(report, asked.look))
     return report.exit_code
 
 
@@ -484,7 +479,7 @@ def check(asked: Asked) -> int:
     Option("update", "train these inputs instead of the params: w1,w2,b", "NAMES", many=True),
     FIGURES,
     *QUESTION,
-    Option("format", "how the steps are shown, ndjson is a line for each", "FORMAT", line_formats),
+    Option("format", "how the steps are shown, ndjson is a line for each", "FORMAT", one_of("table", "json", "ndjson")),
     OUT,
     examples=(
         'backprop step "param w = 1; (w*x - 3)^2" --x 2 --rate 0.05',
@@ -493,7 +488,8 @@ def check(asked: Asked) -> int:
 )
 def step(asked: Asked) -> int:
     """Take steps of gradient descent on the params, and trace the program again at the new values."""
-    from backprop import descent
+    from backprop.render.step import json_lines, render, watched
+    from backprop.step import Descent
 
     words = asked.words
     program, inputs = asked.question()
@@ -501,15 +497,15 @@ def step(asked: Asked) -> int:
     if asked.json and steps > MOST_STEPS_IN_JSON:
         told = f"JSON holds up to {MOST_STEPS_IN_JSON} steps; any number comes line by line with --format ndjson"
         raise OptionValue("steps", words.text("steps"), told)
-    learning = descent.Learning(program, inputs, rate, steps, words.names("update"), asked.figures)
-    watched = learning.watched(asked.streams.stderr)
+    descent = Descent(program, inputs, rate, steps, words.names("update"), asked.figures)
+    taken = watched(descent, asked.streams.stderr)
     if asked.format == "ndjson":
-        asked.show(learning.json_lines(watched, asked.look), at_once=True)
+        asked.show(json_lines(taken, asked.look), at_once=True)
     elif asked.json:
-        asked.show_record(learning.record(watched))
+        asked.show_record(descent.to_dict(taken))
     else:
-        asked.show(learning.lines(watched, asked.look))
-    return learning.exit_code
+        asked.show(render(descent, taken, asked.look))
+    return descent.exit_code
 
 
 @command(
@@ -523,6 +519,7 @@ def step(asked: Asked) -> int:
 def test(asked: Asked) -> int:
     """Run the expectations written in programs, `# expect de/db = 5`, and show what differs."""
     from backprop import expect
+    from backprop.render.expect import render
 
     files = asked.words.positional
     if not files:
@@ -531,7 +528,7 @@ def test(asked: Asked) -> int:
     if asked.json:
         asked.show_record([result.to_dict() for result in results])
     else:
-        asked.show(expect.report(results, asked.look))
+        asked.show(render(results, asked.look))
     return max(result.exit_code for result in results)
 
 
@@ -560,16 +557,15 @@ def render(asked: Asked) -> int:
 @command("[NAME]", PLAIN, FIGURES, OUT, binds=False, examples=("backprop ops", "backprop ops tanh"))
 def ops(asked: Asked) -> int:
     """Show the table of operations, or all that is known about one."""
-    from backprop import reference
+    from backprop.reference import operations, operations_called
+    from backprop.render.ops import details, listing
 
     names = asked.at_most(1)
-    rows = reference.rows_called(names[0]) if names else None
+    found = operations_called(names[0], asked.figures) if names else operations()
     if asked.json:
-        asked.show_record(reference.records(rows))
-    elif rows is None:
-        asked.show(reference.listing(asked.look))
+        asked.show_record([one.to_dict() for one in found])
     else:
-        asked.show(reference.details(rows, asked.look))
+        asked.show(details(found, asked.look) if names else listing(found, asked.look))
     return FINE
 
 
@@ -582,14 +578,15 @@ def ops(asked: Asked) -> int:
 )
 def vars_(asked: Asked) -> int:
     """Show the variables of an expression, with their defaults."""
-    from backprop import reference
+    from backprop.reference import variables
+    from backprop.render.vars import render
 
     program, inputs = asked.question()
-    found = reference.variables(program, inputs)
+    found = variables(program, inputs)
     if asked.json:
         asked.show_record(found)
     else:
-        asked.show(reference.variable_table(found, asked.look))
+        asked.show(render(found, asked.look))
     return FINE
 
 

@@ -12,14 +12,14 @@ from math import comb
 from typing import Any
 
 from backprop import formulas
+from backprop.factors import as_addend, as_factor
 from backprop.formulas import ZERO, Formula
 from backprop.forward import tangents
 from backprop.graph import CONSTANTS, INPUT, Graph
 from backprop.kinds import Hole
 from backprop.kinds.symbol import FORWARD, SYMBOL, edge_formula, label
 from backprop.latex import latex_name, latex_of
-from backprop.mistakes import Mistake
-from backprop.path_sums import as_factor
+from backprop.mistakes import OrderOutOfRange, OrderUnlikeNames, TooManyDerivatives
 from backprop.point import Program, resolve
 from backprop.reverse import reverse
 from backprop.rules import Partials, formula
@@ -40,40 +40,6 @@ LONGEST_ADJOINT = 24
 MOST_LINES_TIDIED = 1_000
 # Longer than this a formula is left out of a table of numbers.
 LONGEST_IN_TABLE = 300
-
-
-class OrderOutOfRange(Mistake):
-    """`--order 0`."""
-
-    code = "order-out-of-range"
-    title = "an order is 1 or more"
-
-    def __init__(self, order: int) -> None:
-        super().__init__(f"there is no derivative of order {order} to take", "Write --order 1, 2, 3, ...")
-
-
-class OrderUnlikeNames(Mistake):
-    """`--wrt x,y --order 3`."""
-
-    code = "order-unlike-names"
-    title = "the order and the names disagree"
-
-    def __init__(self, names: Sequence[str], order: int) -> None:
-        super().__init__(
-            f"{','.join(names)} is a derivative of order {len(names)}, not {order}",
-            f"Name a variable for each order, like --wrt {','.join([*names, *[names[-1]] * order][:order])}, "
-            "or leave out the order.",
-        )
-
-
-class TooManyDerivatives(Mistake):
-    """`--order 9` of a function of twenty variables; a formula that outgrows the memory."""
-
-    code = "too-many-derivatives"
-    title = "too much to write out"
-
-    def __init__(self, cause: str, repair: str) -> None:
-        super().__init__(cause, repair)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +169,7 @@ def _sequences(graph: Graph, wrt: Sequence[Sequence[str]] | None, order: int) ->
         nodes = graph.default_wrt()
         count = comb(len(nodes) + order - 1, order)
         if count > max(MOST_DERIVATIVES, len(nodes)) or (order > 1 and count * order > 10 * MOST_DERIVATIVES):
-            some = ",".join([_name(graph, nodes[0])] * order) if order < 5 else "x,x,y"
+            some = ",".join([graph.name_of(nodes[0])] * order) if order < 5 else "x,x,y"
             raise TooManyDerivatives(
                 f"{len(nodes)} variables have too many derivatives of order {order}", f"Ask for one: --wrt {some}"
             )
@@ -217,12 +183,7 @@ def _sequences(graph: Graph, wrt: Sequence[Sequence[str]] | None, order: int) ->
                 raise OrderUnlikeNames(list(names), order)
             if sequence:
                 asked.append(tuple(sequence))
-    return {nodes: tuple(_name(graph, node) for node in nodes) for nodes in asked}
-
-
-def _name(graph: Graph, node: int) -> str:
-    """What a node is called: an input by its name, even when the name is bound again later."""
-    return graph.names.get(node, graph.ids[node]) if graph.codes[node] == INPUT else graph.ids[node]
+    return {nodes: tuple(graph.name_of(node) for node in nodes) for nodes in asked}
 
 
 def _derive(graph: Graph, held: frozenset[int], names: tuple[str, ...], found: dict[tuple[str, ...], Formula]) -> int:
@@ -234,7 +195,7 @@ def _derive(graph: Graph, held: frozenset[int], names: tuple[str, ...], found: d
         return 0
     spent = 0
     one = closed(graph, held)
-    inputs = [_name(graph, node) for node in (*graph.inputs.values(), *sorted(held))]
+    inputs = [graph.name_of(node) for node in (*graph.inputs.values(), *sorted(held))]
     for taken in range(len(names)):
         before = names[:taken]
         if (*before, names[taken]) not in found:
@@ -254,7 +215,7 @@ def _derive(graph: Graph, held: frozenset[int], names: tuple[str, ...], found: d
 
 def closed(graph: Graph, held: Collection[int] = ()) -> Formula:
     """The output as one formula of the inputs and of the nodes `held`, which stand for themselves."""
-    known = {node: formulas.symbol(_name(graph, node)) for node in (*graph.inputs.values(), *held)}
+    known = {node: formulas.symbol(graph.name_of(node)) for node in (*graph.inputs.values(), *held)}
     if held:
         codes = graph.codes[:]
         for node in held:
@@ -318,15 +279,14 @@ def gradient_formulas(graph: Graph, wrt: Iterable[int]) -> dict[str, str]:
     held = [node for node in nodes if graph.codes[node] != INPUT]
     # inputs are differentiated through every node, so a node that is held needs a pass of its own
     found: dict[str, Formula] = {}
-    inputs = [_name(graph, node) for node in nodes if node not in held]
+    inputs = [graph.name_of(node) for node in nodes if node not in held]
     if inputs:
         found.update(zip(inputs, gradient(closed(graph), inputs), strict=True))
     for node in held:
-        name = _name(graph, node)
+        name = graph.name_of(node)
         found[name] = gradient(closed(graph, [node]), [name])[0]
     short = {name: formulas.text(one) for name, one in found.items() if one.size <= LONGEST_IN_TABLE}
-    wanted = ((graph.names.get(node, graph.ids[node]), short.get(_name(graph, node), "")) for node in nodes)
-    return {name: text for name, text in wanted if text and len(text) <= LONGEST_IN_TABLE}
+    return {name: short[name] for name in map(graph.name_of, nodes) if 0 < len(short.get(name, "")) <= LONGEST_IN_TABLE}
 
 
 # -- the chain rule, node by node -----------------------------------------------------------------------------------
@@ -364,7 +324,7 @@ def chain_rule(graph: Graph, wrt: Collection[int]) -> list[ChainLine]:
         total = tidy(total)
         if terms:
             adjoints[node] = total
-        bracketed = [_in_sum(term) for term in terms] if len(terms) > 1 else terms
+        bracketed = [as_addend(term) for term in terms] if len(terms) > 1 else terms
         lines.append(ChainLine(ids[node], left, tuple(bracketed), formulas.text(total)))
     return lines
 
@@ -400,12 +360,9 @@ def _named_chain_rule(
                 products.append(above if partial == "1" else f"{above}*{as_factor(partial)}")
         if terms:
             reaches[node] = 1
-            terms, products = ([_in_sum(one) for one in ones] if len(ones) > 1 else ones for ones in (terms, products))
+            if len(terms) > 1:
+                terms, products = list(map(as_addend, terms)), list(map(as_addend, products))
         yield ChainLine(ids[node], slope(ids[output], ids[node]), tuple(terms), " + ".join(products) or "0")
-
-
-def _in_sum(term: str) -> str:
-    return f"({term})" if term.startswith("-") else term
 
 
 # -- names ----------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +22,6 @@ from backprop.mistakes import (
 from backprop.notes import notes
 from backprop.numerals import numeral
 from backprop.point import Number, Point, Program, resolve
-from backprop.render.look import Look
 from backprop.syntax import normal
 
 _EXPECT = re.compile(r"#[^\S\r\n]*expect[^\S\r\n]+([^\r\n]*[^\s])")
@@ -231,26 +229,3 @@ class _Checker:
             return float(self.point.kind.number(numeral(text.strip(), "it")))
         except OverflowError:
             raise UnusableNumber("it", text.strip()) from None
-
-
-def report(results: list[Result], look: Look) -> Iterator[str]:
-    """What differs, file by file, and a line that sums up."""
-    from backprop.render.mistakes import lines
-
-    for result in results:
-        number = f"{result.count} expectation{'' if result.count == 1 else 's'}" if result.count else "no expectations"
-        mark, role = ("ok", "good") if result.fine else ("FAILED", "bad")
-        told = "" if isinstance(result.mistake, CannotRead) else look.paint(f"  ({number})", "quiet")
-        yield f"{look.paint(mark.ljust(6), role)}  {look.letters(result.path)}{told}"
-        for one in result.differences:
-            yield look.letters(f"        line {one.line}: expected {one.expected}")
-            yield look.letters(f"        {' ' * len(f'line {one.line}')}  found    {one.found}")
-        if result.mistake is not None:
-            yield from (f"        {line}" for line in lines(result.mistake, look))
-    total = sum(result.count for result in results)
-    wrong = sum(len(result.differences) for result in results)
-    broken = sum(result.mistake is not None for result in results)
-    programs = f"{len(results)} program{'' if len(results) == 1 else 's'}"
-    parts = [f"{wrong} of {total} expectations differ"] if wrong else []
-    parts += [f"{broken} could not be run"] if broken else []
-    yield f"{programs}: {', '.join(parts) or f'all {total} expectations hold'}"

@@ -430,25 +430,18 @@ def uses_of(order: Sequence[Formula], roots: Iterable[Formula]) -> dict[Formula,
 
 def graph_of(formula: Formula) -> Graph:
     """A formula as a graph, ready for any kind of value: one input for each symbol, shared parts once."""
-    from backprop.graph import CONST, INPUT, Graph
+    from backprop.graph import CONST, Graph
 
     graph = Graph()
     place: dict[Formula, int] = {}
     for part in parts([formula]):
-        place[part] = node = len(graph)
-        graph.args.extend(place[operand] for operand in part.operands)
-        graph.offsets.append(len(graph.args))
-        graph.starts.append(0)
-        graph.ends.append(0)
         if part.row is not None:
-            graph.codes.append(part.row.code)
+            place[part] = graph.add(part.row.code, [place[operand] for operand in part.operands], (0, 0))
         elif part.sort == "symbol":
-            graph.codes.append(INPUT)
-            graph.inputs[part.word] = node
-            graph.names[node] = part.word
+            place[part] = graph.add_input(part.word, (0, 0))
         else:
-            graph.codes.append(CONST)
-            graph.literals[node] = part.word
+            place[part] = graph.add(CONST, (), (0, 0))
+            graph.literals[place[part]] = part.word
     graph.output = place[formula]
     return graph
 

@@ -14,17 +14,21 @@ import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from backprop.mistakes import Mistake, NothingWritten, Span
-from backprop.syntax import Expectation, Statement, Syntax, literal, normal
+from backprop.mistakes import Mistake, NothingWritten, Span, TooLong
+from backprop.syntax import Expectation, Statement, Syntax, normal
 
 if TYPE_CHECKING:
     from lark import Lark
 
-__all__ = ["grammar_path", "grammar_text", "lark_parser", "literal", "parse"]
+__all__ = ["grammar_path", "grammar_text", "lark_parser", "parse"]
 
 FORMAT = 1  # of the cached tables; raise it when their meaning changes
+
+# The most numbers, names, operations and open brackets in a program: what is worked out within some twenty seconds.
+LARGEST_PROGRAM = 4_000_000
 
 # What the loop does with a token besides asking the table.
 PLAIN, OPENS, CLOSES, BREAKS, REMARK, CALLS, DECLARES, UNKNOWN = range(8)
@@ -262,12 +266,13 @@ class Builder:
 
     def __init__(self, source: str, tables: Tables) -> None:
         self.syntax = Syntax(source)
-        self.name = re.compile(tables.expressions[tables.number["NAME"]])
+        self.name = re.compile(tables.name)
         self.gap = re.compile(f"(?:{tables.blank})?=")
         self.counts: list[int] = []  # items so far, of each list that is open
         self.word = ""  # input or param
         self.word_begin: int | None = None
-        self.left: tuple[str, Span, tuple[tuple[str, Span], ...] | None] | None = None
+        # what stands left of =: a name, where it begins, and a function's parameters
+        self.left: tuple[str, int, tuple[tuple[str, Span], ...] | None] | None = None
 
     def action(self, alias: str) -> Callable[[Any, int, int], None]:
         found: Callable[[Any, int, int], None] = getattr(self, f"on_{alias}")
@@ -316,7 +321,7 @@ class Builder:
     def on_result(self, begins: Any, size: int, end: int) -> None:
         tree = self.syntax
         root = len(tree.kinds) - 1
-        tree.statements.append(Statement("expression", None, root, tree.first[root], (begins[-1], end)))
+        tree.statements.append(Statement("expression", None, root, begins[-1], end))
 
     def on_target(self, begins: Any, size: int, end: int) -> None:
         """The left side of `=` is taken back out of the columns: it is a name, or a function and its parameters."""
@@ -326,7 +331,7 @@ class Builder:
         begin, stop = tree.starts[root], tree.ends[root]
         bare = begin == begins[-2] and (stop == end - 1 or self.gap.match(tree.source, stop) is not None)  # not `(x) =`
         if kind == "name" and bare:
-            self.left = tree.source[begin:stop], (begin, stop), None
+            self.left = tree.source[begin:stop], begin, None
             # popped one by one: a program of 10^6 assignments comes here 10^6 times
             tree.kinds.pop(), tree.arity.pop(), tree.first.pop(), tree.starts.pop(), tree.ends.pop()
             return
@@ -335,20 +340,18 @@ class Builder:
             from backprop.misreadings import bad_target
 
             raise bad_target(tree, root, (begins[-2], stop if bare else len(tree.source[: end - 1].rstrip())))
-        name, span = tree.callees.pop(root)
-        self.left = name, span, tuple((tree.text(at), tree.span(at)) for at in range(first, root))
+        name, _ = tree.callees.pop(root)
+        self.left = name, begin, tuple((tree.text(at), tree.span(at)) for at in range(first, root))
         del tree.kinds[first:], tree.arity[first:], tree.first[first:], tree.starts[first:], tree.ends[first:]
 
     def on_assign(self, begins: Any, size: int, end: int) -> None:
         assert self.left is not None
-        name, span, parameters = self.left
-        tree = self.syntax
-        root = len(tree.kinds) - 1
-        whole = span[0], end
+        name, begin, parameters = self.left
+        root = len(self.syntax) - 1
         if parameters is None:
-            tree.statements.append(Statement("assign", name, root, tree.first[root], whole, span))
+            self.syntax.statements.append(Statement("assign", name, root, begin, end, begin))
         else:
-            tree.statements.append(Statement("function", name, root, tree.first[root], whole, span, parameters))
+            self.syntax.statements.append(Statement("function", name, root, begin, end, begin, parameters))
 
     def on_declaring(self, begins: Any, size: int, end: int) -> None:
         self.word, (self.word_begin, _) = self.name_at(begins[-1])
@@ -360,11 +363,10 @@ class Builder:
         self._declare(begins[-3], end, len(self.syntax) - 1)
 
     def _declare(self, begin: int, end: int, root: int | None) -> None:
-        name, span = self.name_at(begin)
-        whole = (begin if self.word_begin is None else self.word_begin, end)
-        first = len(self.syntax) if root is None else self.syntax.first[root]
+        name, _ = self.name_at(begin)
         kind: Any = self.word
-        self.syntax.statements.append(Statement(kind, name, root, first, whole, span))
+        whole = begin if self.word_begin is None else self.word_begin
+        self.syntax.statements.append(Statement(kind, name, root, whole, end, begin))
         self.word_begin = None  # the next one of the same line begins at its own name
 
     def remark(self, begin: int, end: int) -> None:
@@ -407,7 +409,7 @@ class Callables:
         self.defined = set()
         self.bound = {normal(name) for name in self.variables}
         expressions, number = self.tables.expressions, self.tables.number
-        name, line = expressions[number["NAME"]], expressions[number["NEWLINE"]]
+        name, line = self.tables.name, expressions[number["NEWLINE"]]
         blank = self.tables.blank.removesuffix("+") + "*+"
         scan = re.compile(
             f"{expressions[number['COMMENT']]}|(?:^|;|{line}){blank}(?:(?:input|param)(?={blank}{name}))?{blank}"
@@ -440,6 +442,14 @@ def parse(text: str, variables: Iterable[str] = (), origin: str | None = None) -
             gc.enable()
 
 
+def _batches(tables: Tables, tree: Syntax, begins: array[int]) -> Iterator[Iterable[re.Match[str]]]:
+    """The tokens, so many at a time, as long as the program is not too long. `begins` is where open parts begin."""
+    tokens = tables.pattern.finditer(tree.source)
+    while len(tree) + len(begins) <= LARGEST_PROGRAM:
+        yield islice(tokens, 10_000)
+    raise TooLong(LARGEST_PROGRAM, (begins[-1], begins[-1] + 1))
+
+
 def _drive(source: str, tables: Tables, callables: Callables) -> Syntax:
     builder = Builder(source, tables)
     tree = builder.syntax
@@ -461,7 +471,7 @@ def _drive(source: str, tables: Tables, callables: Callables) -> Syntax:
     states: list[int] = []  # below `state`
     begins = array("q")
     state = depth = end = 0
-    for match in tables.pattern.finditer(source):
+    for match in chain.from_iterable(_batches(tables, tree, begins)):
         terminal: int = match.lastindex  # type: ignore[assignment]
         begin = match.start(terminal)
         if treatment := treatments[terminal]:

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from backprop import mistakes, ops
-from backprop.grammar import literal
 from backprop.mistakes import Span
 from backprop.ops import ATOM, Row
-from backprop.syntax import Statement, Syntax, readings
+from backprop.syntax import Statement, Syntax, literal, readings
 from backprop.writing import Written, level_of_number, written
 
 INPUT, CONST = -1, -2
@@ -27,6 +26,8 @@ CONSTANTS = {"pi": "pi", "π": "pi", "tau": "tau", "τ": "tau", "e": "e", "inf":
 
 # Functions are inlined where they are called; beyond this a program is refused rather than left to fill the memory.
 LARGEST_EXPANSION = 2_000_000
+# Functions whose free names have changed since their definition; a reader who is told of more reads nothing.
+MOST_BOUND_AGAIN = 20
 # The rule for each operand of a max names all the others, so the work for one max is the square of this.
 MOST_OPERANDS = 64
 
@@ -50,7 +51,10 @@ class Edge(NamedTuple):
 
 @dataclass(slots=True)
 class Graph:
-    """A program as a graph. `names` are the names its author chose; `ids` gives every node one."""
+    """A program as a graph. `names` are the names its author chose; `ids` gives every node one.
+
+    `bound_again` are functions, each with a free name that was bound again between definition and call.
+    """
 
     source: str = ""
     codes: array[int] = field(default_factory=lambda: array("h"))
@@ -63,6 +67,7 @@ class Graph:
     inputs: dict[str, int] = field(default_factory=dict)
     defaults: dict[str, str] = field(default_factory=dict)
     params: list[str] = field(default_factory=list)
+    bound_again: list[tuple[str, str]] = field(default_factory=list)
     output: int = -1
     _ids: list[str] = field(default_factory=list)
 
@@ -103,12 +108,15 @@ class Graph:
             self._ids = _ids(self)
         return self._ids
 
-    def index(self, node_id: str) -> int | None:
-        """The node of that id, or None."""
-        try:
-            return self.ids.index(node_id)
-        except ValueError:
-            return None
+    def name_of(self, node: int) -> str:
+        """What a node is called in a gradient: an input by its name, even when the name is bound again, others by id.
+
+        >>> from backprop.grammar import parse
+        >>> graph = build(parse("x = 2*x; x = 3*x; x"))
+        >>> [graph.name_of(node) for node in graph.names], graph.ids[-1]
+        (['x', 'x~2', 'x~3'], 'x~3')
+        """
+        return self.names[node] if self.codes[node] == INPUT else self.ids[node]
 
     def formula(self, node: int) -> str:
         """What is worked out at a node, over the ids of its operands; "" for inputs and constants."""
@@ -123,6 +131,26 @@ class Graph:
             text = self.literals[node]
             return text, level_of_number(text)
         return self.ids[node], ATOM
+
+    def add(self, code: int, operands: Sequence[int], span: Span) -> int:
+        """Put one more node at the end."""
+        node = len(self.codes)
+        self.codes.append(code)
+        self.args.extend(operands)
+        self.offsets.append(len(self.args))
+        self.starts.append(span[0])
+        self.ends.append(span[1])
+        return node
+
+    def add_input(self, name: str, span: Span) -> int:
+        """Put an input at the end. One with an empty span is read by nothing: its gradient is 0, not missing."""
+        node = self.inputs[name] = self.add(INPUT, (), span)
+        self.names[node] = name
+        return node
+
+    def is_unused(self, name: str) -> bool:
+        """Whether a name is no input that the program reads or declares."""
+        return name not in self.inputs or not self.ends[self.inputs[name]]
 
     def default_wrt(self) -> list[int]:
         """The nodes whose derivatives are asked for when nobody says: inputs and params, else the named constants."""
@@ -192,21 +220,24 @@ def _may_divide(over: str, under: str) -> bool:
 
 @dataclass(slots=True)
 class _Function:
-    """A function of the user's own: its parameters and the run of syntax nodes that is its body."""
+    """A function of the user's own: its parameters, the syntax nodes `first` .. `root` that are its body, and how many
+    nodes the graph had when it was defined."""
 
+    name: str
     parameters: tuple[str, ...]
     first: int
     root: int
-    span: Span
+    born: int
 
 
 @dataclass(slots=True)
 class _Frame:
-    """A call being inlined: where to go on afterwards, and what the parameters are bound to."""
+    """Where to go on after a call that is being inlined: in which function, and what its parameters are bound to."""
 
     resume: int
     stop: int
     local: dict[str, int]
+    inside: _Function | None
 
 
 def build(syntax: Syntax, given: Collection[str] = (), conditions: Collection[str] = ()) -> Graph:
@@ -235,6 +266,7 @@ class _Builder:
         self.graph = Graph(source=syntax.source)
         self.env: dict[str, int] = {}
         self.functions: dict[str, _Function] = {}
+        self.declared: set[str] = set()
         self.is_condition = bytearray()
         self.sizes: dict[str, int] = {}
         self.inlined = 0
@@ -263,8 +295,11 @@ class _Builder:
         bound = self.env.get(name)
         if bound is not None and self.graph.codes[bound] != INPUT:
             raise mistakes.DeclaredLate(name, statement.kind, statement.name_span)
+        if name in self.declared:
+            raise mistakes.DeclaredTwice(name, statement.name_span)
+        self.declared.add(name)
         node = self.input(name, statement.name_span or statement.span)
-        if statement.kind == "param" and name not in self.graph.params:
+        if statement.kind == "param":
             self.graph.params.append(name)
         if statement.root is not None:
             self.graph.defaults[name] = self.number_of(statement)
@@ -303,13 +338,15 @@ class _Builder:
                 raise mistakes.ParameterTwice(name, span)
             names[name] = None
         self.sizes.clear()  # a function defined again may be another size
-        self.functions[statement.name] = _Function(tuple(names), statement.first, statement.root, statement.span)
+        self.functions[statement.name] = _Function(
+            statement.name, tuple(names), self.syntax.first[statement.root], statement.root, len(self.graph)
+        )
 
     def assign(self, statement: Statement) -> int:
         assert statement.root is not None
         graph = self.graph
         before = len(graph.codes)
-        node = self.evaluate(statement.first, statement.root)
+        node = self.evaluate(self.syntax.first[statement.root], statement.root)
         if self.is_condition[node]:
             raise mistakes.ConditionAsNumber(self.syntax.span(statement.root), self.syntax.text(statement.root))
         fresh = node >= before and graph.codes[node] != INPUT and node not in graph.names
@@ -334,17 +371,18 @@ class _Builder:
         stack: list[int] = []
         frames: list[_Frame] = []
         local: dict[str, int] = {}
+        inside: _Function | None = None
         at, stop = first, root + 1
         while True:
             if at == stop:
                 if not frames:
                     return stack[-1]
                 frame = frames.pop()
-                at, stop, local = frame.resume, frame.stop, frame.local
+                at, stop, local, inside = frame.resume, frame.stop, frame.local, frame.inside
                 continue
             kind = kinds[at]
             if kind == "name":
-                stack.append(self.name(text(at), at, local))
+                stack.append(self.name(text(at), at, local, inside))
             elif kind == "number":
                 stack.append(self.constant(self.number(at), syntax.span(at)))
             elif kind == "call":
@@ -360,9 +398,9 @@ class _Builder:
                         self.enter(name, function, count, at)
                     elif len(function.parameters) != count:
                         raise self.wrong_count(name, function, count, at)
-                    frames.append(_Frame(at + 1, stop, local))
+                    frames.append(_Frame(at + 1, stop, local, inside))
                     local = dict(zip(function.parameters, operands, strict=True))
-                    at, stop = function.first, function.root + 1
+                    at, stop, inside = function.first, function.root + 1, function
                     continue
             else:
                 count = arity[at]
@@ -371,12 +409,14 @@ class _Builder:
                 stack.append(self.sign(kind, operands, at))
             at += 1
 
-    def name(self, name: str, at: int, local: dict[str, int]) -> int:
-        name = self.normal(name)
+    def name(self, name: str, at: int, local: dict[str, int], inside: _Function | None) -> int:
         if name in local:
             return local[name]
-        if name in self.env:
-            return self.env[name]
+        node = self.env.get(name)
+        if node is not None:
+            if inside is not None and node >= inside.born:
+                self.bound_again(inside, name)
+            return node
         span = self.syntax.span(at)
         if self.is_constant(name):
             return self.constant(CONSTANTS[name], span)
@@ -384,13 +424,13 @@ class _Builder:
             self.refuse_function(name, at)
         return self.input(name, span)
 
-    @staticmethod
-    def normal(name: str) -> str:
-        if name.isascii():
-            return name
-        import unicodedata
-
-        return unicodedata.normalize("NFC", name)
+    def bound_again(self, function: _Function, name: str) -> None:
+        """Remember a free name of a function that was bound after the definition, if it was bound before it too."""
+        told = self.graph.bound_again
+        if (function.name, name) in told or len(told) == MOST_BOUND_AGAIN:
+            return
+        if any(node < function.born and one == name for node, one in self.graph.names.items()):
+            told.append((function.name, name))
 
     def refuse_function(self, name: str, at: int) -> None:
         """A name with no value that is used like a function: say how a call is written, or which one was meant."""
@@ -399,11 +439,11 @@ class _Builder:
             if found is None:
                 function = self.functions.get(name)
                 raise mistakes.FunctionAlone(
-                    name, function.parameters if function else rows[0].parameters, self.span(at)
+                    name, function.parameters if function else rows[0].parameters, self.syntax.span(at)
                 )
             argument, power, span = found
             raise mistakes.FunctionWithoutBrackets(name, argument, power, span)
-        source, begin, end = self.syntax.source, *self.span(at)
+        source, begin, end = self.syntax.source, *self.syntax.span(at)
         if _BRACKET_FOLLOWS.match(source, end):
             if self.variables is None:
                 self.variables = self.variable_names()
@@ -413,9 +453,6 @@ class _Builder:
             before = source[max(0, begin - 100) : begin].rstrip(" \t")
             if begin == 0 or before.endswith(("\n", "\r", ";")) or (not before and begin <= 100):
                 raise mistakes.ForeignStatement(name, "", (begin, end))
-
-    def span(self, at: int) -> Span:
-        return self.syntax.span(at)
 
     def follower(self, at: int) -> tuple[str, str | None, Span] | None:
         """What stands right behind a name without a sign, and the power between them: `sin x`, `2 sin^2(x)`."""
@@ -534,40 +571,20 @@ class _Builder:
     # -- nodes ---------------------------------------------------------------------------------------------------
 
     def add(self, row: Row, operands: tuple[int, ...], span: Span) -> int:
-        graph = self.graph
-        node = len(graph.codes)
-        graph.codes.append(row.code)
-        graph.args.extend(operands)
-        graph.offsets.append(len(graph.args))
-        graph.starts.append(span[0])
-        graph.ends.append(span[1])
         self.is_condition.append(row.gives_condition)
-        return node
-
-    def leaf(self, code: int, span: Span) -> int:
-        graph = self.graph
-        node = len(graph.codes)
-        graph.codes.append(code)
-        graph.offsets.append(len(graph.args))
-        graph.starts.append(span[0])
-        graph.ends.append(span[1])
-        self.is_condition.append(0)
-        return node
+        return self.graph.add(row.code, operands, span)
 
     def constant(self, text: str, span: Span) -> int:
-        node = self.leaf(CONST, span)
+        self.is_condition.append(False)
+        node = self.graph.add(CONST, (), span)
         self.graph.literals[node] = text
         return node
 
     def input(self, name: str, span: Span) -> int:
-        graph = self.graph
-        if name not in graph.inputs:
-            node = self.leaf(INPUT, span)
-            graph.inputs[name] = node
-            graph.names[node] = name
-            self.env[name] = node
-            self.is_condition[node] = name in self.conditions
-        return graph.inputs[name]
+        if name not in self.graph.inputs:
+            self.is_condition.append(name in self.conditions)
+            self.env[name] = self.graph.add_input(name, span)
+        return self.graph.inputs[name]
 
 
 def misgivings(syntax: Syntax, graph: Graph, given: Collection[str] = ()) -> Iterator[tuple[str, str]]:
@@ -580,6 +597,8 @@ def misgivings(syntax: Syntax, graph: Graph, given: Collection[str] = ()) -> Ite
     """
     for span, reading in readings(syntax):
         yield "read-as", f"{syntax.source[span[0] : span[1]]} was read as {reading}"
+    for function, name in graph.bound_again:
+        yield "read-as", f"{name} was set again after {function} was defined: {function} takes the newest {name}"
     declared = {statement.name for statement in syntax.statements if statement.kind in ("input", "param")}
     free = [name for name in graph.inputs if name not in declared]
     for name in free[:1000]:
@@ -593,15 +612,3 @@ def misgivings(syntax: Syntax, graph: Graph, given: Collection[str] = ()) -> Ite
                 if over in differentials and under in differentials:
                     yield "read-as", f"{over}/{under} was read as a quotient of two variables, not as a derivative"
                     return
-
-
-def add_unused_input(graph: Graph, name: str) -> int:
-    """Give a graph an input that nothing reads: its gradient is 0, not missing."""
-    node = len(graph.codes)
-    graph.codes.append(INPUT)
-    graph.offsets.append(len(graph.args))
-    graph.starts.append(0)
-    graph.ends.append(0)
-    graph.names[node] = name
-    graph.inputs[name] = node
-    return node

@@ -53,8 +53,8 @@ def listed(names: Sequence[str], between: str = ", ", most: int = 40) -> str:
 def closest(word: str, known: Iterable[str]) -> str | None:
     """The known word most like `word`, or None when nothing is near enough to be meant.
 
-    >>> closest("rellu", ["relu", "tanh", "exp"])
-    'relu'
+    >>> closest("rellu", ["relu", "tanh", "exp"]), closest("leaky", ["leaky_relu"]), closest("nope", ["ne"])
+    ('relu', 'leaky_relu', None)
     """
     import difflib  # only a mistake needs it
     from itertools import islice
@@ -62,12 +62,355 @@ def closest(word: str, known: Iterable[str]) -> str | None:
     longest = 60  # the comparison takes quadratic time: nobody mistypes a name of a million letters
     if len(word) > longest:
         return None
-    near = (one for one in known if abs(len(one) - len(word)) <= len(word))
+    # a slip adds or drops a letter in three, or the word was left off half-way
+    near = (
+        one
+        for one in known
+        if abs(len(one) - len(word)) <= max(1, len(word) // 3) or (one.startswith(word) and len(one) <= 2 * len(word))
+    )
     found = difflib.get_close_matches(word, list(islice(near, 5000)), n=1, cutoff=0.6)
     return found[0] if found else None
 
 
-# -- names, calls and conditions: found while the graph is built --------------------------------------------------
+# -- text that cannot be read: found while parsing --------------------------------------------------------------------
+
+
+class NothingWritten(Mistake):
+    """`backprop trace ""`, a program of blanks and comments."""
+
+    code = "nothing-written"
+    title = "nothing to read"
+
+    def __init__(self, span: Span) -> None:
+        super().__init__("there is no expression here", "Write one, like: (x*y + z)*x", span)
+
+
+class MissingOperand(Mistake):
+    """`2 +* 3`, `(2+)`, `5%`."""
+
+    code = "missing-operand"
+    title = "an operand is missing"
+
+    def __init__(self, before: str, after: str, span: Span, hint: str = "") -> None:
+        if before and after:
+            cause = f"between {before} and {after} there has to be a number, a name or a bracket"
+        elif before:
+            cause = f"after {before} there has to be a number, a name or a bracket"
+        else:
+            cause = f"nothing stands before {after}"
+        super().__init__(cause, hint or f"Put in what is missing, or take {after or before} out.", span)
+
+
+class UnfinishedLine(Mistake):
+    """`2 +` and the line ends."""
+
+    code = "unfinished-line"
+    title = "the line ends in the middle"
+
+    def __init__(self, sign: str, span: Span, more: bool) -> None:
+        repair = "Write the rest of it, or take the sign out."
+        if sign == "%":
+            repair = "% is the remainder of a division; 5 percent is 5/100."
+        elif more:
+            repair = "A line may break inside brackets only: put ( before the expression and ) after it."
+        super().__init__(f"something has to follow {sign}", repair, span)
+
+
+class LineBeginsWithSign(Mistake):
+    """A line that begins with `*`."""
+
+    code = "line-begins-with-sign"
+    title = "a line begins in the middle"
+
+    def __init__(self, sign: str, span: Span) -> None:
+        super().__init__(
+            f"nothing stands before {sign} on this line",
+            "A line may break inside brackets only: put ( before the expression and ) after it.",
+            span,
+        )
+
+
+class UnclosedBracket(Mistake):
+    """`(a + b`."""
+
+    code = "unclosed-bracket"
+    title = "a bracket is never closed"
+
+    def __init__(self, opener: str, span: Span) -> None:
+        closer = {"(": ")", "[": "]"}[opener]
+        super().__init__(f"this {opener} has no {closer}", f"Put {closer} where it ends, or take {opener} out.", span)
+
+
+class SeparatorInside(Mistake):
+    """`[1; 2]`, `(a; b)`."""
+
+    code = "separator-inside"
+    title = "; inside brackets"
+
+    def __init__(self, opener: str, span: Span) -> None:
+        matrix = opener == "["
+        repair = "Rows of a matrix are vectors: [[1, 2], [3, 4]]" if matrix else "Close the bracket, or write a comma."
+        super().__init__("; ends a statement, and a bracket is still open", repair, span)
+
+
+class UnopenedBracket(Mistake):
+    """`a + b)`."""
+
+    code = "unopened-bracket"
+    title = "a bracket was never opened"
+
+    def __init__(self, closer: str, span: Span) -> None:
+        opener = {")": "(", "]": "["}[closer]
+        super().__init__(f"this {closer} has no {opener}", f"Put {opener} where it begins, or take {closer} out.", span)
+
+
+class WrongBracket(Mistake):
+    """`(a]`."""
+
+    code = "wrong-bracket"
+    title = "brackets of two kinds"
+
+    def __init__(self, opener: str, closer: str, place: str, span: Span) -> None:
+        meant = {"(": ")", "[": "]"}[opener]
+        super().__init__(f"{closer} cannot close the {opener} {place}", f"Write {meant} here.", span)
+
+
+class UnclosedBar(Mistake):
+    """`|x + 1`."""
+
+    code = "unclosed-bar"
+    title = "a bar is never closed"
+
+    def __init__(self, span: Span) -> None:
+        super().__init__("this | has no second |", "Write |x|, or abs(x).", span)
+
+
+class EmptyBrackets(Mistake):
+    """`()`, `[]`, `x[]`."""
+
+    code = "empty-brackets"
+    title = "empty brackets"
+
+    def __init__(self, brackets: str, span: Span) -> None:
+        super().__init__(f"nothing stands between {brackets[0]} and {brackets[-1]}", "Put in what is missing.", span)
+
+
+class AssignmentInside(Mistake):
+    """`where(a = b, 1, 2)`, `a = b = 3`."""
+
+    code = "assignment-inside"
+    title = "= inside an expression"
+
+    def __init__(self, span: Span, chain: str = "") -> None:
+        if chain:
+            cause, repair = "one statement has one =", f"Write two statements: {chain}"
+        else:
+            cause, repair = "= gives a name its value, as a statement of its own", "To compare two values write =="
+        super().__init__(cause, repair, span)
+
+
+class BadTarget(Mistake):
+    """`a + b = 3`, `2 = x`, `sin(2) = x`."""
+
+    code = "bad-target"
+    title = "only a name can be given a value"
+
+
+class NumberAfter(Mistake):
+    """`x 2`, `2 3`, `1.2.3`, `[1 2]`."""
+
+    code = "number-after"
+    title = "a sign is missing before a number"
+
+    def __init__(self, before: str, number: str, span: Span, in_vector: bool = False, below: str = "") -> None:
+        if before and before[0] in "0123456789.":
+            cause = f"two numbers side by side: {before} and {number}"
+            repair = f"Write one number, or the sign between them: {before}*{number}"
+            if number.startswith("."):
+                cause, repair = "a number has one decimal point", f"Write {before} or {number}, or a sign between them."
+            elif in_vector:
+                repair = f"Separate the entries with commas: [{before}, {number}]"
+            elif number in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒":
+                repair = f"Write {before}{number} for the mixed number, {before}*{number} for the product"
+            elif below:
+                repair = f"A mixed number is written {before} + {number}/{below}, a product {before}*{number}/{below}"
+        elif before in ("input", "param"):
+            cause, repair = "a name has to follow", f"Write {before} x = {number}"
+        else:
+            cause = "a factor without a sign is never a number"
+            repair = f"Write {before or 'x'}*{number} for the product, {before or 'x'}^{number} for the power"
+            if before.isidentifier() and number.isdigit():
+                repair += f", {before}{number} for a name"
+            repair += "."
+        super().__init__(cause, repair, span)
+
+
+class MissingSign(Mistake):
+    """`2|x|`, `x [`, `input x y`."""
+
+    code = "missing-sign"
+    title = "a sign is missing"
+
+    def __init__(self, found: str, repair: str, span: Span) -> None:
+        super().__init__(f"{found} cannot follow here without a sign", repair, span)
+
+
+class UnknownCharacter(Mistake):
+    """`x ¿ y`: a character the language does not have, named by its number and its Unicode name."""
+
+    code = "unknown-character"
+    title = "unknown character"
+
+    def __init__(self, character: str, name: str, repair: str, span: Span) -> None:
+        number = f"U+{ord(character):04X}"
+        visible = character.isprintable() and character != " "
+        facts = ", ".join(fact for fact in (number if visible else "", name) if fact)
+        super().__init__(
+            f"the language has no {character if visible else number}{f' ({facts})' if facts else ''}", repair, span
+        )
+
+
+class PrimeMark(Mistake):
+    """`f'`, `x'`."""
+
+    code = "prime"
+    title = "no ' for a derivative"
+
+    def __init__(self, name: str, call: str, span: Span) -> None:
+        ask = f'backprop diff "{call}" --wrt x' if call else f"backprop diff {name or 'EXPRESSION'} --wrt x"
+        other = "" if call or not name.isidentifier() else f"   As another name write {name}_1."
+        super().__init__(
+            "a derivative is not written into the expression", f"Ask for it: {ask}   (a transpose is A.T){other}", span
+        )
+
+
+class ChainedComparison(Mistake):
+    """`0 < x < 1`."""
+
+    code = "chained-comparison"
+    title = "two comparisons in a chain"
+
+    def __init__(self, left: str, middle: str, sign: str, right: str, span: Span) -> None:
+        super().__init__(
+            "one comparison has two sides",
+            f"Write {left} and {middle} {sign} {right}" if left else f"Join two with 'and': a < x and x {sign} b",
+            span,
+        )
+
+
+class DecimalComma(Mistake):
+    """`2,5 + x`."""
+
+    code = "decimal-comma"
+    title = "a comma in a number"
+
+    def __init__(self, number: str, span: Span) -> None:
+        super().__init__("inside an expression a comma separates operands", f"Write {number}", span)
+
+
+class StrayComma(Mistake):
+    """`a, b`, `(a, b)`."""
+
+    code = "stray-comma"
+    title = "a comma stands alone"
+
+    def __init__(self, inside: bool, span: Span) -> None:
+        repair = (
+            "A vector is written [a, b]; a call has its name right before the bracket."
+            if inside
+            else "Separate statements with ; or write a vector: [a, b]"
+        )
+        super().__init__("a comma separates the operands of a call or the entries of a vector", repair, span)
+
+
+class ReservedWord(Mistake):
+    """`if = 3`, `or + 1`."""
+
+    code = "reserved-word"
+    title = "a word of the language"
+
+    def __init__(self, word: str, span: Span) -> None:
+        use = {
+            "if": "a choice is written: a if c else b",
+            "else": "a choice is written: a if c else b",
+            "and": "it joins two conditions: a < b and c < d",
+            "or": "it joins two conditions: a < b or c < d",
+            "not": "it stands before a condition: not a < b",
+        }[word]
+        super().__init__(f"{word} cannot stand here", f"{word} is taken, {use}. As a name write {word}_", span)
+
+
+class HalfChoice(Mistake):
+    """`a if c`."""
+
+    code = "half-choice"
+    title = "a choice has two values"
+
+    def __init__(self, span: Span) -> None:
+        super().__init__("this if has no else", "Write a if c else b: the value otherwise is needed too.", span)
+
+
+class ForeignSign(Mistake):
+    """`a && b`, `a =< b`, `x := 3`, `x += 1`."""
+
+    code = "foreign-sign"
+    title = "a sign of another language"
+
+    def __init__(self, sign: str, repair: str, span: Span) -> None:
+        super().__init__(f"{sign} is not a sign here", repair, span)
+
+
+class ForeignStatement(Mistake):
+    """`let x = 3`, `def f(x):`, `return x`."""
+
+    code = "foreign-statement"
+    title = "a statement of another language"
+
+    # as statements they begin with one of these; each is also free to be a name
+    words: ClassVar[dict[str, str]] = {
+        **dict.fromkeys(("let", "var", "val", "const", "set", "local", "global"), "A name is set without it: x = 3"),
+        **dict.fromkeys(("def", "function"), "A function is written f(x) = x^2"),
+        **dict.fromkeys(("return", "print", "yield"), "The last statement is the output: write it without the word."),
+        **dict.fromkeys(
+            ("import", "from"), "Nothing is imported: every function is there. They are listed by: backprop ops"
+        ),
+        "lambda": "A function is written f(x) = x^2",
+        "assert": "What has to hold is written: # expect f = 3",
+        "del": "A name may be set again at any time.",
+        "for": "Every step is written out as a statement.",
+        "while": "Every step is written out as a statement.",
+    }
+
+    def __init__(self, word: str, repair: str, span: Span) -> None:
+        repair = repair or f"{self.words[word]}   If {word} is a name, write {word}*x for a product."
+        super().__init__(f"{word} is no word of this language", repair, span)
+
+
+class QuoteMark(Mistake):
+    """`"x + 1"` inside the text."""
+
+    code = "quote"
+    title = "a quotation mark"
+
+    def __init__(self, mark: str, span: Span) -> None:
+        super().__init__(
+            f"there is no text in an expression, so no {mark}",
+            "Take the marks out; quoting for the shell goes around the whole expression.",
+            span,
+        )
+
+
+class Misplaced(Mistake):
+    """`x else y`: whatever else cannot stand where it does."""
+
+    code = "misplaced"
+    title = "this cannot stand here"
+
+    def __init__(self, found: str, wanted: str, span: Span) -> None:
+        super().__init__(f"{found} cannot stand here", f"What may follow: {wanted}." if wanted else "", span)
+
+
+# -- names, calls and conditions: found while the graph is built ------------------------------------------------------
 
 
 class NothingToCompute(Mistake):
@@ -92,6 +435,20 @@ class DeclaredLate(Mistake):
         super().__init__(
             f"{name} has already been set above",
             f"Put '{word} {name}' before the first statement that uses {name}, or choose another name.",
+            span,
+        )
+
+
+class DeclaredTwice(Mistake):
+    """`input x = 1; input x = 2`."""
+
+    code = "declared-twice"
+    title = "declared twice"
+
+    def __init__(self, name: str, span: Span | None) -> None:
+        super().__init__(
+            f"{name} has already been declared above",
+            f"Keep one of the two declarations; to change {name} on the way write {name} = ... without input or param.",
             span,
         )
 
@@ -259,7 +616,7 @@ class Recursion(Mistake):
 
 
 class TooLarge(Mistake):
-    """Functions that call functions that ... until the graph would not fit."""
+    """`f(x) = x + x; g(x) = f(f(x)); ...`: functions that call functions until the graph would not fit."""
 
     code = "too-large"
     title = "the program grows too large"
@@ -273,8 +630,22 @@ class TooLarge(Mistake):
         )
 
 
+class TooLong(Mistake):
+    """Millions of signs."""
+
+    code = "too-long"
+    title = "the program is too long"
+
+    def __init__(self, limit: int, span: Span) -> None:
+        super().__init__(
+            f"it has more than {limit:,} numbers, names, operations and open brackets".replace(",", " "),
+            "Put the question to a shorter program.",
+            span,
+        )
+
+
 class TooManyOperands(Mistake):
-    """`max` of thousands of numbers."""
+    """`max(x1, x2, ...)` of thousands of numbers."""
 
     code = "too-many-operands"
     title = "too many operands"
@@ -427,7 +798,7 @@ LONGEST_NUMBER = 10_000
 
 
 class NumberTooLong(Mistake):
-    """A literal of a million digits."""
+    """`--x 111...1` with a million digits."""
 
     code = "number-too-long"
     title = "a number too long"
@@ -453,355 +824,129 @@ class UnknownNode(Mistake):
 
 
 class Undefined(Mistake):
-    """An answer that does not exist at this point."""
+    """An answer that does not exist at this point: `log(x - 3)` at x = 2."""
 
     code = "undefined"
     title = "undefined at this point"
     exit_code = 3
 
 
-# -- text that cannot be read: found while parsing -----------------------------------------------------------------
+# -- what is asked of a program: derivatives, paths, steps, expectations ----------------------------------------------
 
 
-class NothingWritten(Mistake):
-    """A program of blanks and comments."""
+class OneDirection(Mistake):
+    """`--mode forward` without one variable to move."""
 
-    code = "nothing-written"
-    title = "nothing to read"
+    code = "one-direction"
+    title = "forward mode moves one input"
 
-    def __init__(self, span: Span) -> None:
-        super().__init__("there is no expression here", "Write one, like: (x*y + z)*x", span)
-
-
-class MissingOperand(Mistake):
-    """`2 +* 3`, `(2+)`, `5%`."""
-
-    code = "missing-operand"
-    title = "an operand is missing"
-
-    def __init__(self, before: str, after: str, span: Span, hint: str = "") -> None:
-        if before and after:
-            cause = f"between {before} and {after} there has to be a number, a name or a bracket"
-        elif before:
-            cause = f"after {before} there has to be a number, a name or a bracket"
-        else:
-            cause = f"nothing stands before {after}"
-        super().__init__(cause, hint or f"Put in what is missing, or take {after or before} out.", span)
-
-
-class UnfinishedLine(Mistake):
-    """`2 +` and the line ends."""
-
-    code = "unfinished-line"
-    title = "the line ends in the middle"
-
-    def __init__(self, sign: str, span: Span, more: bool) -> None:
-        repair = "Write the rest of it, or take the sign out."
-        if sign == "%":
-            repair = "% is the remainder of a division; 5 percent is 5/100."
-        elif more:
-            repair = "A line may break inside brackets only: put ( before the expression and ) after it."
-        super().__init__(f"something has to follow {sign}", repair, span)
-
-
-class LineBeginsWithSign(Mistake):
-    """A line that begins with `*`."""
-
-    code = "line-begins-with-sign"
-    title = "a line begins in the middle"
-
-    def __init__(self, sign: str, span: Span) -> None:
+    def __init__(self, names: list[str]) -> None:
         super().__init__(
-            f"nothing stands before {sign} on this line",
-            "A line may break inside brackets only: put ( before the expression and ) after it.",
+            "forward mode tells how every node moves with one input",
+            f"Say which: --wrt {names[0] if names else 'x'}   (there are: {', '.join(names) or 'no inputs'})",
+        )
+
+
+class OrderOutOfRange(Mistake):
+    """`--order 0`."""
+
+    code = "order-out-of-range"
+    title = "an order is 1 or more"
+
+    def __init__(self, order: int) -> None:
+        super().__init__(f"there is no derivative of order {order} to take", "Write --order 1, 2, 3, ...")
+
+
+class OrderUnlikeNames(Mistake):
+    """`--wrt x,y --order 3`."""
+
+    code = "order-unlike-names"
+    title = "the order and the names disagree"
+
+    def __init__(self, names: Sequence[str], order: int) -> None:
+        super().__init__(
+            f"{','.join(names)} is a derivative of order {len(names)}, not {order}",
+            f"Name a variable for each order, like --wrt {','.join([*names, *[names[-1]] * order][:order])}, "
+            "or leave out the order.",
+        )
+
+
+class TooManyDerivatives(Mistake):
+    """`--order 9` of a function of twenty variables; a formula that outgrows the memory."""
+
+    code = "too-many-derivatives"
+    title = "too much to write out"
+
+
+class TermsWithoutSize(Mistake):
+    """`paths --symbolic --top 3`."""
+
+    code = "terms-without-size"
+    title = "formulas have no size"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "which terms are the largest depends on the numbers", "Give every input a value and leave out --symbolic."
+        )
+
+
+class NothingToLearn(Mistake):
+    """`backprop step` of a program without params."""
+
+    code = "nothing-to-learn"
+    title = "nothing to learn"
+
+    def __init__(self, inputs: list[str]) -> None:
+        name = inputs[0] if inputs else "w"
+        some = ",".join(inputs[:8]) + (",..." if len(inputs) > 8 else "")
+        named = f", or name them here: --update {some}" if inputs else ""
+        super().__init__(
+            "the program has no param, so a step changes nothing",
+            f"Say which inputs are trained: 'param {name} = 0.5' in the program{named}",
+        )
+
+
+class NotAnInput(Mistake):
+    """`--update z` where z is worked out."""
+
+    code = "not-an-input"
+    title = "only an input can be trained"
+
+    def __init__(self, name: str, inputs: list[str]) -> None:
+        near = closest(name, inputs)
+        guess = f"Did you mean {near}?   " if near is not None else ""
+        super().__init__(f"{name} is no input of the program", f"{guess}Its inputs are: {listed(inputs) or 'none'}")
+
+
+class UnreadableExpectation(Mistake):
+    """`# expect e is 6`."""
+
+    code = "unreadable-expectation"
+    title = "an expectation that cannot be read"
+
+    def __init__(self, cause: str, span: Span) -> None:
+        super().__init__(
+            cause,
+            "They are written: expect e = 6   expect de/db = 5   expect paths from b = 2   expect mistake unknown-name",
             span,
         )
 
 
-class UnclosedBracket(Mistake):
-    """`(a + b`."""
+class UnknownOperation(Mistake):
+    """`backprop ops tanhh`."""
 
-    code = "unclosed-bracket"
-    title = "a bracket is never closed"
+    code = "unknown-operation"
+    title = "unknown operation"
 
-    def __init__(self, opener: str, span: Span) -> None:
-        closer = {"(": ")", "[": "]"}[opener]
-        super().__init__(f"this {opener} has no {closer}", f"Put {closer} where it ends, or take {opener} out.", span)
-
-
-class SeparatorInside(Mistake):
-    """`[1; 2]`, `(a; b)`."""
-
-    code = "separator-inside"
-    title = "; inside brackets"
-
-    def __init__(self, opener: str, span: Span) -> None:
-        matrix = opener == "["
-        repair = "Rows of a matrix are vectors: [[1, 2], [3, 4]]" if matrix else "Close the bracket, or write a comma."
-        super().__init__("; ends a statement, and a bracket is still open", repair, span)
-
-
-class UnopenedBracket(Mistake):
-    """`a + b)`."""
-
-    code = "unopened-bracket"
-    title = "a bracket was never opened"
-
-    def __init__(self, closer: str, span: Span) -> None:
-        opener = {")": "(", "]": "["}[closer]
-        super().__init__(f"this {closer} has no {opener}", f"Put {opener} where it begins, or take {closer} out.", span)
-
-
-class WrongBracket(Mistake):
-    """`(a]`."""
-
-    code = "wrong-bracket"
-    title = "brackets of two kinds"
-
-    def __init__(self, opener: str, closer: str, place: str, span: Span) -> None:
-        meant = {"(": ")", "[": "]"}[opener]
-        super().__init__(f"{closer} cannot close the {opener} {place}", f"Write {meant} here.", span)
-
-
-class UnclosedBar(Mistake):
-    """`|x + 1`."""
-
-    code = "unclosed-bar"
-    title = "a bar is never closed"
-
-    def __init__(self, span: Span) -> None:
-        super().__init__("this | has no second |", "Write |x|, or abs(x).", span)
-
-
-class EmptyBrackets(Mistake):
-    """`()`, `[]`, `x[]`."""
-
-    code = "empty-brackets"
-    title = "empty brackets"
-
-    def __init__(self, brackets: str, span: Span) -> None:
-        super().__init__(f"nothing stands between {brackets[0]} and {brackets[-1]}", "Put in what is missing.", span)
-
-
-class AssignmentInside(Mistake):
-    """`where(a = b, 1, 2)`, `a = b = 3`."""
-
-    code = "assignment-inside"
-    title = "= inside an expression"
-
-    def __init__(self, span: Span, chain: str = "") -> None:
-        if chain:
-            cause, repair = "one statement has one =", f"Write two statements: {chain}"
+    def __init__(self, name: str, elsewhere: str | None, near: str | None) -> None:
+        if elsewhere is not None:
+            repair = f"Here it is written {elsewhere}"
         else:
-            cause, repair = "= gives a name its value, as a statement of its own", "To compare two values write =="
-        super().__init__(cause, repair, span)
+            repair = f"Did you mean {near}?" if near is not None else "They are listed by: backprop ops"
+        super().__init__(f"there is no operation {name}", repair)
 
 
-class BadTarget(Mistake):
-    """`a + b = 3`, `2 = x`, `sin(2) = x`."""
-
-    code = "bad-target"
-    title = "only a name can be given a value"
-
-    def __init__(self, cause: str, repair: str, span: Span) -> None:
-        super().__init__(cause, repair, span)
-
-
-class NumberAfter(Mistake):
-    """`x 2`, `2 3`, `1.2.3`, `[1 2]`."""
-
-    code = "number-after"
-    title = "a sign is missing before a number"
-
-    def __init__(self, before: str, number: str, span: Span, in_vector: bool = False, below: str = "") -> None:
-        if before and before[0] in "0123456789.":
-            cause = f"two numbers side by side: {before} and {number}"
-            repair = f"Write one number, or the sign between them: {before}*{number}"
-            if number.startswith("."):
-                cause, repair = "a number has one decimal point", f"Write {before} or {number}, or a sign between them."
-            elif in_vector:
-                repair = f"Separate the entries with commas: [{before}, {number}]"
-            elif number in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒":
-                repair = f"Write {before}{number} for the mixed number, {before}*{number} for the product"
-            elif below:
-                repair = f"A mixed number is written {before} + {number}/{below}, a product {before}*{number}/{below}"
-        elif before in ("input", "param"):
-            cause, repair = "a name has to follow", f"Write {before} x = {number}"
-        else:
-            cause = "a factor without a sign is never a number"
-            repair = f"Write {before or 'x'}*{number} for the product, {before or 'x'}^{number} for the power"
-            if before.isidentifier() and number.isdigit():
-                repair += f", {before}{number} for a name"
-            repair += "."
-        super().__init__(cause, repair, span)
-
-
-class MissingSign(Mistake):
-    """`2|x|`, `x [`, `input x y`."""
-
-    code = "missing-sign"
-    title = "a sign is missing"
-
-    def __init__(self, found: str, repair: str, span: Span) -> None:
-        super().__init__(f"{found} cannot follow here without a sign", repair, span)
-
-
-class UnknownCharacter(Mistake):
-    """A character the language does not have, named by its number and its Unicode name."""
-
-    code = "unknown-character"
-    title = "unknown character"
-
-    def __init__(self, character: str, name: str, repair: str, span: Span) -> None:
-        number = f"U+{ord(character):04X}"
-        visible = character.isprintable() and character != " "
-        facts = ", ".join(fact for fact in (number if visible else "", name) if fact)
-        super().__init__(
-            f"the language has no {character if visible else number}{f' ({facts})' if facts else ''}", repair, span
-        )
-
-
-class PrimeMark(Mistake):
-    """`f'`, `x'`."""
-
-    code = "prime"
-    title = "no ' for a derivative"
-
-    def __init__(self, name: str, call: str, span: Span) -> None:
-        ask = f'backprop diff "{call}" --wrt x' if call else f"backprop diff {name or 'EXPRESSION'} --wrt x"
-        other = "" if call or not name.isidentifier() else f"   As another name write {name}_1."
-        super().__init__(
-            "a derivative is not written into the expression", f"Ask for it: {ask}   (a transpose is A.T){other}", span
-        )
-
-
-class ChainedComparison(Mistake):
-    """`0 < x < 1`."""
-
-    code = "chained-comparison"
-    title = "two comparisons in a chain"
-
-    def __init__(self, left: str, middle: str, sign: str, right: str, span: Span) -> None:
-        super().__init__(
-            "one comparison has two sides",
-            f"Write {left} and {middle} {sign} {right}" if left else f"Join two with 'and': a < x and x {sign} b",
-            span,
-        )
-
-
-class DecimalComma(Mistake):
-    """`2,5 + x`."""
-
-    code = "decimal-comma"
-    title = "a comma in a number"
-
-    def __init__(self, number: str, span: Span) -> None:
-        super().__init__("inside an expression a comma separates operands", f"Write {number}", span)
-
-
-class StrayComma(Mistake):
-    """`a, b`, `(a, b)`."""
-
-    code = "stray-comma"
-    title = "a comma stands alone"
-
-    def __init__(self, inside: bool, span: Span) -> None:
-        repair = (
-            "A vector is written [a, b]; a call has its name right before the bracket."
-            if inside
-            else "Separate statements with ; or write a vector: [a, b]"
-        )
-        super().__init__("a comma separates the operands of a call or the entries of a vector", repair, span)
-
-
-class ReservedWord(Mistake):
-    """`if = 3`, `or + 1`."""
-
-    code = "reserved-word"
-    title = "a word of the language"
-
-    def __init__(self, word: str, span: Span) -> None:
-        use = {
-            "if": "a choice is written: a if c else b",
-            "else": "a choice is written: a if c else b",
-            "and": "it joins two conditions: a < b and c < d",
-            "or": "it joins two conditions: a < b or c < d",
-            "not": "it stands before a condition: not a < b",
-        }[word]
-        super().__init__(f"{word} cannot stand here", f"{word} is taken, {use}. As a name write {word}_", span)
-
-
-class HalfChoice(Mistake):
-    """`a if c`."""
-
-    code = "half-choice"
-    title = "a choice has two values"
-
-    def __init__(self, span: Span) -> None:
-        super().__init__("this if has no else", "Write a if c else b: the value otherwise is needed too.", span)
-
-
-class ForeignSign(Mistake):
-    """`a && b`, `a =< b`, `x := 3`, `x += 1`."""
-
-    code = "foreign-sign"
-    title = "a sign of another language"
-
-    def __init__(self, sign: str, repair: str, span: Span) -> None:
-        super().__init__(f"{sign} is not a sign here", repair, span)
-
-
-class ForeignStatement(Mistake):
-    """`let x = 3`, `def f(x):`, `return x`."""
-
-    code = "foreign-statement"
-    title = "a statement of another language"
-
-    # as statements they begin with one of these; each is also free to be a name
-    words: ClassVar[dict[str, str]] = {
-        **dict.fromkeys(("let", "var", "val", "const", "set", "local", "global"), "A name is set without it: x = 3"),
-        **dict.fromkeys(("def", "function"), "A function is written f(x) = x^2"),
-        **dict.fromkeys(("return", "print", "yield"), "The last statement is the output: write it without the word."),
-        **dict.fromkeys(
-            ("import", "from"), "Nothing is imported: every function is there. They are listed by: backprop ops"
-        ),
-        "lambda": "A function is written f(x) = x^2",
-        "assert": "What has to hold is written: # expect f = 3",
-        "del": "A name may be set again at any time.",
-        "for": "Every step is written out as a statement.",
-        "while": "Every step is written out as a statement.",
-    }
-
-    def __init__(self, word: str, repair: str, span: Span) -> None:
-        repair = repair or f"{self.words[word]}   If {word} is a name, write {word}*x for a product."
-        super().__init__(f"{word} is no word of this language", repair, span)
-
-
-class QuoteMark(Mistake):
-    """`"x + 1"` inside the text."""
-
-    code = "quote"
-    title = "a quotation mark"
-
-    def __init__(self, mark: str, span: Span) -> None:
-        super().__init__(
-            f"there is no text in an expression, so no {mark}",
-            "Take the marks out; quoting for the shell goes around the whole expression.",
-            span,
-        )
-
-
-class Misplaced(Mistake):
-    """Whatever else cannot stand where it does."""
-
-    code = "misplaced"
-    title = "this cannot stand here"
-
-    def __init__(self, found: str, wanted: str, span: Span) -> None:
-        super().__init__(f"{found} cannot stand here", f"What may follow: {wanted}." if wanted else "", span)
-
-
-# -- the words of a command line, files and streams ---------------------------------------------------------------
+# -- the words of a command line, files and streams -------------------------------------------------------------------
 
 
 class UnknownOption(Mistake):
@@ -823,6 +968,28 @@ class OptionValue(Mistake):
 
     def __init__(self, name: str, value: str, repair: str) -> None:
         super().__init__(f"--{name} cannot be {value if value.isprintable() and value else repr(value)}", repair)
+
+
+class OneAtATime(Mistake):
+    """`--count --factor`."""
+
+    code = "one-at-a-time"
+    title = "options that exclude each other"
+
+    def __init__(self, options: list[str]) -> None:
+        super().__init__(f"{' and '.join(options)} ask for different things", "Keep one of them.")
+
+
+class UnknownFormat(Mistake):
+    """`--format tabel`, `-o trace.doc`."""
+
+    code = "unknown-format"
+    title = "unknown format"
+
+    def __init__(self, asked: str, known: Sequence[str]) -> None:
+        near = closest(asked, known)
+        guess = f"Did you mean {near}?   " if near is not None else ""
+        super().__init__(f"there is no format {asked}", f"{guess}The formats are {', '.join(known)}.")
 
 
 class GivenTwice(Mistake):
@@ -852,9 +1019,6 @@ class WordMissing(Mistake):
 
     code = "word-missing"
     title = "something is missing"
-
-    def __init__(self, cause: str, repair: str) -> None:
-        super().__init__(cause, repair)
 
 
 class NothingGiven(Mistake):
@@ -911,6 +1075,16 @@ class CannotRead(Mistake):
         super().__init__(f"{path}: {reason[:1].lower() + reason[1:]}", repair)
 
 
+class NotATrace(Mistake):
+    """`echo {} | backprop paths -`: JSON that is not a trace."""
+
+    code = "not-a-trace"
+    title = "not a trace"
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause, "A trace is what this prints: backprop trace EXPRESSION --format json")
+
+
 class CannotWrite(Mistake):
     """`-o /nowhere/trace.json`."""
 
@@ -921,89 +1095,11 @@ class CannotWrite(Mistake):
         super().__init__(f"{path}: {reason[:1].lower() + reason[1:]}", "Nothing was written.")
 
 
-class NothingToLearn(Mistake):
-    """`backprop step` of a program without params."""
-
-    code = "nothing-to-learn"
-    title = "nothing to learn"
-
-    def __init__(self, inputs: list[str]) -> None:
-        name = inputs[0] if inputs else "w"
-        some = ",".join(inputs[:8]) + (",..." if len(inputs) > 8 else "")
-        named = f", or name them here: --update {some}" if inputs else ""
-        super().__init__(
-            "the program has no param, so a step changes nothing",
-            f"Say which inputs are trained: 'param {name} = 0.5' in the program{named}",
-        )
-
-
-class UnreadableExpectation(Mistake):
-    """`# expect e is 6`."""
-
-    code = "unreadable-expectation"
-    title = "an expectation that cannot be read"
-
-    def __init__(self, cause: str, span: Span) -> None:
-        super().__init__(
-            cause,
-            "They are written: expect e = 6   expect de/db = 5   expect paths from b = 2   expect mistake unknown-name",
-            span,
-        )
-
-
 class TooDeep(Mistake):
-    """Memory or stack at its end."""
+    """A program that this machine has too little memory or stack for."""
 
     code = "too-large-for-this-machine"
     title = "too large"
 
     def __init__(self, what: str) -> None:
         super().__init__(f"there is not enough {what} for this", "A smaller program, or a command that lists less.")
-
-
-class UnknownOperation(Mistake):
-    """`backprop ops tanhh`."""
-
-    code = "unknown-operation"
-    title = "unknown operation"
-
-    def __init__(self, name: str, elsewhere: str | None, near: str | None) -> None:
-        if elsewhere is not None:
-            repair = f"Here it is written {elsewhere}"
-        else:
-            repair = f"Did you mean {near}?" if near is not None else "They are listed by: backprop ops"
-        super().__init__(f"there is no operation {name}", repair)
-
-
-class TermsWithoutSize(Mistake):
-    """`paths --symbolic --top 3`."""
-
-    code = "terms-without-size"
-    title = "formulas have no size"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "which terms are the largest depends on the numbers", "Give every input a value and leave out --symbolic."
-        )
-
-
-class OneAtATime(Mistake):
-    """`--count --factor`."""
-
-    code = "one-at-a-time"
-    title = "options that exclude each other"
-
-    def __init__(self, options: list[str]) -> None:
-        super().__init__(f"{' and '.join(options)} ask for different things", "Keep one of them.")
-
-
-class NotAnInput(Mistake):
-    """`--update z` where z is worked out."""
-
-    code = "not-an-input"
-    title = "only an input can be trained"
-
-    def __init__(self, name: str, inputs: list[str]) -> None:
-        near = closest(name, inputs)
-        guess = f"Did you mean {near}?   " if near is not None else ""
-        super().__init__(f"{name} is no input of the program", f"{guess}Its inputs are: {listed(inputs) or 'none'}")

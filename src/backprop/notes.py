@@ -16,13 +16,16 @@ from backprop.beside import Slopes, to_double
 from backprop.figures import figure
 from backprop.graph import CONST, INPUT, misgivings
 from backprop.kinds import Hole
-from backprop.ops import Row
+from backprop.ops import ATOM, Row
 from backprop.point import Point
 from backprop.record import Note
 from backprop.rules import holds, is_kink, rules
 from backprop.syntax import Statement
 from backprop.values import value_at
 from backprop.working import put_numbers_in
+from backprop.writing import written
+
+TOO_LARGE = "beyond the largest double, 1.8e308"
 
 
 def why(point: Point, hole: Hole) -> str:
@@ -31,7 +34,7 @@ def why(point: Point, hole: Hole) -> str:
     name = graph.ids[node]
     row = graph.row(node)
     if row is None:
-        return f"{name} is beyond the largest number of double precision, 1.8e308"
+        return f"{name} is {TOO_LARGE}"
     formula = graph.formula(node)
     at = _at(point, node)
     if hole.position >= 0:
@@ -44,7 +47,7 @@ def why(point: Point, hole: Hole) -> str:
     if hole.code == "domain":
         return f"{name} = {formula} has no real value{at}{_condition(row, point, node)}"
     if hole.code == "overflow":
-        return f"{name} = {formula} is beyond the largest number of double precision{at}"
+        return f"{name} = {formula}{at} is {TOO_LARGE}"
     return f"{name} = {formula} = {put_numbers_in(formula, _numbers(point))} has no value{_overflowed(point)}"
 
 
@@ -76,7 +79,7 @@ def _lonely_lines(point: Point) -> Iterator[Note]:
     for place, statement in enumerate(statements):
         if statement.kind != "expression":
             continue
-        start, end = statement.span
+        start, end = statement.begin, statement.end
         line = source.count("\n", 0, start) + 1
         text = source[start:end] if end - start <= 40 else source[start : start + 37] + "..."
         if place and source[start] in "+-−" and source[:start].rstrip(" \t").endswith("\n"):
@@ -124,8 +127,8 @@ def _overflows(point: Point) -> Iterator[Note]:
         value = point.values[node]
         yield Note(
             "overflow",
-            f"{graph.ids[node]} = {graph.formula(node)} is beyond the largest number of double precision, 1.8e308"
-            f"{_at(point, node)}; it counts as {figure(value)} from here on",
+            f"{graph.ids[node]} = {graph.formula(node)}{_at(point, node)} is {TOO_LARGE}; "
+            f"it counts as {figure(value)} from here on",
             graph.ids[node],
         )
     beyond = too_large(point)
@@ -137,9 +140,9 @@ def too_large(point: Point) -> str:
     """Why an answer is infinite though it is finite in mathematics; "" when none is."""
     infinite = [name for name, slope in point.gradient().items() if _is_infinite(slope)]
     if _is_infinite(point.value()) and overflown(point):
-        return f"the value is infinite only because of the overflow at {_first(point)}"
+        return f"the value overflows: {_first(point)} is {TOO_LARGE}"
     if infinite and not any(map(_is_infinite, _given(point))):
-        return f"the derivative with respect to {', '.join(infinite)} overflows"
+        return f"the derivative with respect to {', '.join(infinite)} overflows: it is {TOO_LARGE}"
     return ""
 
 
@@ -335,14 +338,21 @@ def _ids(point: Point, node: int) -> list[str]:
 
 
 def _condition(row: Row, point: Point, node: int) -> str:
-    """ ": it needs v1 > 0": the domain of a row, told over the node's own operands."""
+    """ ": it needs v1 > 0": the domain of a row over the node's own operands; of x/0 it is ": x/y needs y != 0"."""
     if not row.domain:
         return ""
     operands = point.graph.operands(node)
-    if all(point.graph.codes[operand] == CONST for operand in operands):
-        return ""  # of 1/0 nobody has to hear that 0 != 0 is needed
-    names = dict(zip(row.names(len(operands)), _ids(point, node), strict=True))
-    return ": it needs " + re.sub(r"[^\W\d]\w*", lambda found: names.get(found[0], found[0]), row.domain)
+    parameters = row.names(len(operands))
+    named = set(re.findall(r"[^\W\d]\w*", row.domain))
+    if any(point.graph.codes[one] == CONST for one, name in zip(operands, parameters, strict=True) if name in named):
+        # nobody learns from "0 != 0" what is needed; the letters must not be those of the program's own y/0
+        taken = {point.graph.ids[one] for one in (*operands, node)}
+        letters = (letter for letter in "abcdefgh" if letter not in taken)
+        names = {name: next(letters) if name in taken else name for name in parameters}
+        needs = written(row, [(names[name], ATOM) for name in parameters])[0] + " needs"
+    else:
+        names, needs = dict(zip(parameters, _ids(point, node), strict=True)), "it needs"
+    return f": {needs} " + re.sub(r"[^\W\d]\w*", lambda found: names.get(found[0], found[0]), row.domain)
 
 
 def _numbers(point: Point) -> Any:

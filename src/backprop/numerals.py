@@ -45,7 +45,7 @@ def numeral(value: float | int | str, name: str) -> str:
 
 def _plain(text: str) -> str:
     """Vulgar fractions written out; everything else is left for the pattern to judge."""
-    from backprop.grammar import literal
+    from backprop.syntax import literal
 
     sign = "-" if text.startswith("-") else ""
     body = text.removeprefix(sign).removeprefix("+")

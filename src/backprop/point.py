@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from backprop import ops
 from backprop.forward import tangents
 from backprop.grammar import load_tables, parse
-from backprop.graph import Graph, add_unused_input, build
+from backprop.graph import Graph, build
 from backprop.kinds import Hole, Kind
 from backprop.mistakes import MissingValue, NotANumber, UnknownNode, UnusableNumber
 from backprop.numerals import numeral
@@ -47,6 +47,7 @@ class Point:
     partials: Partials
     _reverse: Reverse | None = field(default=None, repr=False)
     _singular: dict[int, Singular] | None = field(default=None, repr=False)
+    _gradient: dict[str, Any] | None = field(default=None, repr=False)
 
     def reverse(self, named: Callable[[int, Any], Any] | None = None) -> Reverse:
         """The adjoints of all nodes, worked out once; `named` as in `reverse.reverse`."""
@@ -63,18 +64,19 @@ class Point:
         return self.values[self.graph.output]
 
     def name_of(self, node: int) -> str:
-        """What a node is called in a gradient: an input by its name, even when the name is bound again later."""
-        return self.graph.names.get(node, self.graph.ids[node])
+        """What a node is called in a gradient; see `Graph.name_of`."""
+        return self.graph.name_of(node)
 
     def gradient(self) -> dict[str, Any]:
         """d output / d each node asked for; a `Hole` where there is none, 0 where the output does not depend on it.
 
-        At a singular point, where the rules cannot tell it, it comes from values beside the point (`singular`).
+        This is the answer: what the rules give (`by_rules`), and at a singular point, where the rules cannot tell it,
+        what the values beside the point tell (`singular`).
         """
-        found = self.by_rules()
-        for node, one in self.singular().items():
-            found[self.name_of(node)] = one.slope
-        return found
+        if self._gradient is None:
+            mended = {self.name_of(node): one.slope for node, one in self.singular().items()}
+            self._gradient = self.by_rules() | mended
+        return self._gradient
 
     def singular(self) -> dict[int, Singular]:
         """The nodes asked for whose slope the rules alone cannot tell: at kinks, and where 0 meets an infinity."""
@@ -85,7 +87,7 @@ class Point:
         return self._singular
 
     def by_rules(self) -> dict[str, Any]:
-        """The gradient as the rules give it, edge by edge: the adjoints of the nodes asked for."""
+        """The adjoints of the nodes asked for, whatever the rules are worth here."""
         output = self.value()
         if isinstance(output, Hole):
             return {self.name_of(node): output for node in self.wrt}
@@ -125,33 +127,24 @@ class Program:
             kind = REAL
         spelled = self.spelled(inputs)
         syntax, graph = self.read(spelled)
-        unused = [name for name in spelled if name not in graph.inputs]
+        unused = [name for name in spelled if graph.is_unused(name)]
         for name in unused:
-            add_unused_input(graph, name)
+            if name not in graph.inputs:  # the graph is kept, so it may have been put at a point before
+                graph.add_input(name, (0, 0))
         given: dict[str, str] = {}
-        missing: list[str] = []
         for name in graph.inputs:
             if name in spelled:
                 given[name] = numeral(spelled[name], name)
             elif name in graph.defaults:
                 given[name] = graph.defaults[name]
-            else:
-                missing.append(name)
+        missing = [name for name in graph.inputs if name not in given]
         if missing:
             span = graph.span(graph.inputs[missing[0]])
             functions = ops.callable_names()
             raise MissingValue(missing, list(given), unused, functions, span).within(syntax.source, self.origin)
-        numbers: dict[int, Any] = {}
-        for name, text in given.items():
-            try:
-                numbers[graph.inputs[name]] = kind.number(text)
-            except OverflowError:
-                raise UnusableNumber(name, text) from None
-            except ValueError:
-                raise NotANumber(name, text) from None
         nodes = resolve(graph, wrt)
         moving = graph.moving(nodes)
-        known = values(graph, kind, numbers)
+        known = values(graph, kind, _numbers(graph, kind, given))
         return Point(syntax, graph, kind, given, unused, nodes, moving, known, partials(graph, kind, known, moving))
 
     def spelled(self, inputs: Mapping[str, Number]) -> dict[str, Number]:
@@ -170,20 +163,30 @@ class Program:
         }
 
 
+def _numbers(graph: Graph, kind: Kind, given: Mapping[str, str]) -> dict[int, Any]:
+    """The number at each input node. Raises `UnusableNumber` and `NotANumber`."""
+    numbers: dict[int, Any] = {}
+    for name, text in given.items():
+        try:
+            numbers[graph.inputs[name]] = kind.number(text)
+        except OverflowError:
+            raise UnusableNumber(name, text) from None
+        except ValueError:
+            raise NotANumber(name, text) from None
+    return numbers
+
+
 def resolve(graph: Graph, wrt: Sequence[str] | None) -> list[int]:
     """The nodes of the names in `wrt`: inputs first, then any node by its id. Raises `UnknownNode`."""
     if wrt is None:
         return graph.default_wrt()
-    nodes: list[int] = []
+    known = graph.inputs
+    if not all(name in known for name in wrt):
+        known = {node_id: node for node, node_id in enumerate(graph.ids)} | known
     for name in wrt:
-        node = graph.inputs.get(name)
-        if node is None:
-            node = graph.index(name)
-        if node is None:
+        if name not in known:
             raise UnknownNode(name, list(dict.fromkeys([*graph.inputs, *graph.names.values()])))
-        if node not in nodes:
-            nodes.append(node)
-    return nodes
+    return list(dict.fromkeys(known[name] for name in wrt))
 
 
 def at(
@@ -196,9 +199,3 @@ def at(
     if isinstance(program, str):
         program = Program(program)
     return program.at(inputs, wrt=wrt, kind=kind)
-
-
-def holes(point: Point) -> list[Hole]:
-    """The holes that reach an answer: the value, or a derivative that was asked for."""
-    answers = [point.value(), *point.gradient().values()]
-    return list(dict.fromkeys(answer for answer in answers if isinstance(answer, Hole)))

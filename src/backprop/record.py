@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from backprop.figures import DEFAULT_FIGURES
-from backprop.mistakes import LONGEST_NUMBER, Mistake
+from backprop.mistakes import LONGEST_NUMBER, NotATrace
 
 FORMAT, VERSION = "backprop-trace", 1
 
@@ -167,14 +167,14 @@ class Trace:
         """The record without its lists of nodes, edges, steps, witnesses and notes."""
         record: dict[str, Any] = {"format": FORMAT, "version": VERSION, "program": self.program}
         record |= {"canonical": self.canonical, "kind": self.kind, "mode": self.mode}
-        record["inputs"] = {name: _plain(value) for name, value in self.inputs.items()}
+        record["inputs"] = json_value(self.inputs)
         if self.params:
             record["params"] = self.params
         record["output"] = self.output
         if self.value is not None:
-            record["value"] = _plain(self.value)
+            record["value"] = json_value(self.value)
         record["wrt"] = self.wrt
-        record["gradient"] = {name: _plain(value) for name, value in self.gradient.items()}
+        record["gradient"] = json_value(self.gradient)
         if self.formulas:
             record["formulas"] = self.formulas
         record |= {"directed": True, "multigraph": True, "graph": {}}
@@ -240,36 +240,30 @@ class Trace:
         return cls.from_dict(record)
 
 
-class NotATrace(Mistake):
-    """JSON on stdin that is not a trace."""
-
-    code = "not-a-trace"
-    title = "not a trace"
-
-    def __init__(self, cause: str) -> None:
-        super().__init__(cause, "A trace is what this prints: backprop trace EXPRESSION --format json")
-
-
 def _integer(text: str) -> int:
     if len(text) > LONGEST_NUMBER:
         raise ValueError(f"a number has {len(text)} digits")
     return int(text)
 
 
-def _plain(value: Any) -> Any:
-    """A value as JSON holds it: NaN and infinities are text."""
+def json_value(value: Any) -> Any:
+    """A value, or values by name, as JSON holds them: NaN and infinities are text, -0 is 0.
+
+    >>> json_value({"x": float("inf"), "y": -0.0, "z": "x^2"})
+    {'x': 'Infinity', 'y': 0.0, 'z': 'x^2'}
+    """
     if isinstance(value, float):
         if value != value:
             return "NaN"
         if value in (float("inf"), float("-inf")):
             return "Infinity" if value > 0 else "-Infinity"
-        return value + 0.0  # -0 is written 0
-    return value
+        return value + 0.0
+    return {name: json_value(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 def _record(item: Any) -> dict[str, Any]:
     return {
-        name: list(value) if isinstance(value, tuple) else _plain(value)
+        name: list(value) if isinstance(value, tuple) else json_value(value)
         for name in item.__slots__
         if _is_told(name, value := getattr(item, name))
     }
@@ -291,7 +285,7 @@ def _line(item: Any) -> str:
         if sort is str:
             parts.append(f'"{name}": {_quoted(value)}')
         elif sort is float:
-            parts.append(f'"{name}": {value + 0.0!r}' if value - value == 0 else f'"{name}": "{_plain(value)}"')
+            parts.append(f'"{name}": {value + 0.0!r}' if value - value == 0 else f'"{name}": "{json_value(value)}"')
         elif sort is tuple:
             if value:
                 texts = [_quoted(one) if type(one) is str else _text(one) for one in value]

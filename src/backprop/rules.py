@@ -6,6 +6,7 @@ same graph as any program: the label on an edge is the rule.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from backprop import ops
 from backprop.grammar import parse
 from backprop.graph import CONST, INPUT, Graph, build
-from backprop.kinds import Hole, Kind
+from backprop.kinds import Hole, Kind, is_number
 from backprop.ops import Row
 from backprop.values import values
 
@@ -133,6 +134,22 @@ def is_kink(row: Row, kind: Kind, operands: list[Any], out: Any) -> bool:
         if not isinstance(distance, Hole) and kind.is_zero(distance):
             return True
     return False
+
+
+def kinks(graph: Graph, kind: Kind, known: list[Any]) -> Iterator[int]:
+    """The nodes at a kink, in order; one that was not worked out, or has an infinite operand, is none.
+
+    >>> from backprop.kinds.real import REAL
+    >>> graph = build(parse("abs(x)*max(x, y)"))
+    >>> [graph.ids[node] for node in kinks(graph, REAL, values(graph, REAL, {0: 0.0, 2: 1.0}))]
+    ['v1']
+    """
+    rows = ops.rows()
+    for node, code in enumerate(graph.codes):
+        if code >= 0 and rows[code].kink and known[node] is not None:
+            operands = [known[operand] for operand in graph.operands(node)]
+            if all(map(is_number, operands)) and is_kink(rows[code], kind, operands, known[node]):
+                yield node
 
 
 def holds(condition: str, row: Row, kind: Kind, operands: list[Any], out: Any) -> bool:

@@ -13,13 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from backprop import ops
-from backprop.beside import EPSILON, LEVELS, Slopes, along, is_number, primal, slopes, to_double, weights
-from backprop.kinds import Hole
+from backprop.beside import EPSILON, LEVELS, MOST_EVALUATIONS, Slopes, along, primal, slopes, to_double, weights
+from backprop.kinds import Hole, is_number
 from backprop.point import Point
 from backprop.rules import is_kink
-
-# What looking beside the point may cost, in evaluations of a node; one takes about 20 millionths of a second.
-MOST_EVALUATIONS = 60_000
 
 
 @dataclass(slots=True)
@@ -153,8 +150,11 @@ def _refuse_what_is_no_gradient(point: Point, found: dict[int, Singular]) -> Non
         expected += one.slope * directions[node]
     diagonal = along(point, directions)
     slope = diagonal.right if diagonal.central is None else diagonal.central
+    between = None if slope is None else to_double(slope)
+    if diagonal.flat:
+        between = 0.0
     size = sum(abs(one.slope * directions[node]) for node, one in mended.items())
-    if diagonal.reason or slope is None or abs(to_double(slope) - expected) > 1e-6 * max(size, abs(expected)):
+    if between is None or abs(between - expected) > 1e-6 * max(size, abs(expected)):
         for one in mended.values():
             one.slope, one.apart = one.rules, True
 

@@ -1,15 +1,17 @@
-"""Step: gradient descent on the params of a program, a record for each step."""
+"""Gradient descent on the params of a program, a record for each step."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backprop.figures import DEFAULT_FIGURES
 from backprop.kinds import Hole
 from backprop.mistakes import NotAnInput, NothingToLearn, Undefined
 from backprop.notes import why
 from backprop.point import Number, Point, Program
+from backprop.record import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,59 @@ def descend(
     if refused is not None:
         raise Undefined(refused).within(here.syntax.source, program.origin)
     return _descend(program, here, rate, steps, names)
+
+
+class Descent:
+    """A run of gradient descent, taken step by step as it is iterated over. `last` is the latest step.
+
+    Raises what `descend` raises, at once.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        inputs: Mapping[str, Number],
+        rate: float,
+        steps: int = 1,
+        update: Sequence[str] | None = None,
+        figures: int = DEFAULT_FIGURES,
+    ) -> None:
+        self.program, self.inputs, self.rate, self.steps, self.figures = program, inputs, rate, steps, figures
+        self.last: Learned | None = None
+        self._taken = descend(program, inputs, rate, steps, update)
+
+    def __iter__(self) -> Iterator[Learned]:
+        for step in self._taken:
+            self.last = step
+            yield step
+
+    @property
+    def start(self) -> Trace:
+        """The program at its inputs."""
+        return self._trace({})
+
+    @property
+    def end(self) -> Trace:
+        """The program with its params where the latest step has moved them."""
+        return self._trace({} if self.last is None else self.last.after)
+
+    @property
+    def exit_code(self) -> int:
+        """0 fine, 3 when the loss was lost on the way."""
+        return 3 if self.last is not None and self.last.trouble is not None else 0
+
+    def to_dict(self, taken: Iterable[Learned]) -> dict[str, Any]:
+        """Every step, and the trace at the end; `taken` are the steps, however they are watched."""
+        record: dict[str, Any] = {"rate": self.rate, "steps": [step.to_dict() for step in taken]}
+        if self.exit_code == 0:
+            record["trace"] = self.end.to_dict()
+        return record
+
+    def _trace(self, moved: Mapping[str, float]) -> Trace:
+        from backprop.tracing import trace
+
+        inputs = {**self.program.spelled(self.inputs), **moved}
+        return trace(self.program, inputs, check=False, figures=self.figures)
 
 
 def _descend(program: Program, here: Point, rate: float, steps: int, names: list[str]) -> Iterator[Learned]:

@@ -18,18 +18,27 @@ from backprop.mistakes import Span
 
 @dataclass(slots=True)
 class Statement:
-    """One statement. `root` is its expression's last node (None for `input x` and `param w` without a default).
+    """One statement, at `begin` .. `end` of the source; the name it binds, if any, stands at `name_begin`.
 
-    A function's `first` .. `root` is its body; `parameters` are its parameter names with their spans.
+    `root` is its expression's last node, or a function's body's (None for `input x` and `param w` without a default);
+    `parameters` are a function's parameter names with their spans.
     """
 
     kind: Literal["expression", "assign", "input", "param", "function"]
     name: str | None
     root: int | None
-    first: int
-    span: Span
-    name_span: Span | None = None
+    begin: int
+    end: int
+    name_begin: int = -1
     parameters: tuple[tuple[str, Span], ...] = ()
+
+    @property
+    def span(self) -> Span:
+        return self.begin, self.end
+
+    @property
+    def name_span(self) -> Span | None:
+        return None if self.name is None else (self.name_begin, self.name_begin + len(self.name))
 
 
 @dataclass(slots=True)
@@ -87,7 +96,7 @@ class Syntax:
 
     def walk(self, statement: Statement) -> Iterator[int]:
         """The nodes of a statement's expression, operands before their operation."""
-        return iter(()) if statement.root is None else iter(range(statement.first, statement.root + 1))
+        return iter(()) if statement.root is None else iter(range(self.first[statement.root], statement.root + 1))
 
 
 def normal(text: str) -> str:
@@ -113,6 +122,11 @@ _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _RAISED = str.maketrans(_SUPERSCRIPTS, "0123456789", "⁺") | str.maketrans("⁻−‑–‐﹣－", "-------")
 
 
+def _figures(text: str) -> str:
+    """A number token in plain figures; only the sign of a fraction stays, as 1/2 is a division of two numbers."""
+    return text.translate(_RAISED)
+
+
 def literal(text: str) -> str:
     """The plain form of a number token: a decimal as typed, or a fraction.
 
@@ -124,7 +138,7 @@ def literal(text: str) -> str:
     if (ratio := _FRACTION.get(text[-1])) is not None:
         over, under = ratio
         return f"{int(text[:-1] or 0) * under + over}/{under}"
-    return text.translate(_RAISED)
+    return _figures(text)
 
 
 # How tightly each kind holds its operands together; a number or a name is an ATOM.
@@ -176,9 +190,8 @@ def written(syntax: Syntax, node: int, full: bool = False, taken: frozenset[str]
     def held(child: int, least: int, right: bool) -> tuple[int | str, ...]:
         """A child, in brackets where it needs them: pushed backwards."""
         holds = _HOLDS.get(kinds[child], _ATOM)
-        if kinds[child] == "number":
-            text = literal(syntax.text(child))
-            holds = _UNARY if text[0] == "-" else _PRODUCT if "/" in text else _ATOM
+        if kinds[child] == "number" and _figures(syntax.text(child)).startswith("-"):
+            holds = _UNARY
         signed = right and holds == _UNARY  # x*(-y), not x*-y
         if holds < least or signed or (full and holds < _ATOM):
             return ")", child, "("
@@ -193,7 +206,7 @@ def written(syntax: Syntax, node: int, full: bool = False, taken: frozenset[str]
         if kind == "name":
             pieces.append(syntax.text(item))
         elif kind == "number":
-            pieces.append(literal(syntax.text(item)))
+            pieces.append(_figures(syntax.text(item)))
         elif (signs := _SIGNS.get(kind)) is not None:
             right = item - 1
             left = syntax.first[right] - 1
@@ -228,11 +241,13 @@ def written(syntax: Syntax, node: int, full: bool = False, taken: frozenset[str]
 
 
 def canonical(syntax: Syntax, full: bool = False) -> str:
-    """The program in one normal form: plain signs, brackets only where they are needed, or everywhere when `full`.
+    """The program in one normal form, which reads back as the same program.
+
+    Signs are plain; brackets stand only where they are needed, or everywhere when `full`.
 
     >>> from backprop.grammar import parse
     >>> canonical(parse("½x² ÷ (y·z) + 2^-x"))
-    '1/2*x^2/(y*z) + 2^(-x)'
+    '½*x^2/(y*z) + 2^(-x)'
     >>> canonical(parse("c = a b + 1; c²"), full=True)
     'c = (a*b) + 1; c^2'
     """

@@ -12,7 +12,7 @@ from backprop.figures import DEFAULT_FIGURES
 from backprop.forward import tangents as moved
 from backprop.graph import CONST, INPUT, Graph
 from backprop.kinds import Hole
-from backprop.mistakes import Mistake
+from backprop.mistakes import OneDirection, TooManyDerivatives
 from backprop.notes import notes, reading_notes
 from backprop.point import Number, Point, Program
 from backprop.record import Edge, Node, Note, Trace, Value
@@ -25,19 +25,6 @@ LARGEST_FORMULA = 400
 # than the square of its nodes; and beyond so many nodes nobody reads it.
 LONGEST_PART = 40
 MOST_NODES_IN_FORMULAS = 3_000
-
-
-class OneDirection(Mistake):
-    """`--mode forward` without one variable to move."""
-
-    code = "one-direction"
-    title = "forward mode moves one input"
-
-    def __init__(self, names: list[str]) -> None:
-        super().__init__(
-            "forward mode tells how every node moves with one input",
-            f"Say which: --wrt {names[0] if names else 'x'}   (there are: {', '.join(names) or 'no inputs'})",
-        )
 
 
 def trace(
@@ -80,7 +67,7 @@ def _symbolic(
     program: Program, inputs: Mapping[str, Number], wrt: Sequence[str] | None, mode: str
 ) -> tuple[Point, _Names]:
     """The program with every input standing for itself. Raises `TooManyDerivatives` when it has too many nodes."""
-    from backprop.derivatives import TooManyDerivatives, slopes
+    from backprop.derivatives import slopes
     from backprop.kinds.symbol import SYMBOL
 
     syntax, graph = program.read(program.spelled(inputs))

@@ -60,9 +60,9 @@ def needs_brackets(row: Row, position: int, text: str, level: int) -> bool:
 def written(row: Row, operands: list[Written]) -> Written:
     """The text of one operation over the texts of its operands.
 
-    >>> from backprop.ops import ATOM, SUM, by_name
-    >>> written(by_name("mul"), [("x + 1", SUM), ("y", ATOM)])
-    ('(x + 1)*y', 7)
+    >>> from backprop.ops import ATOM, PRODUCT, SUM, by_name
+    >>> written(by_name("mul"), [("x + 1", SUM), ("y", ATOM)]) == ("(x + 1)*y", PRODUCT)
+    True
     """
     if not row.form:
         name = row.called[0] if row.called else row.name

@@ -31,13 +31,18 @@ class Hole:
     __neg__ = __abs__ = _swallow
 
 
+def is_number(value: Any) -> bool:
+    """Whether something is a finite number (not a hole, not absent, not inf or NaN)."""
+    return value is not None and not isinstance(value, Hole) and bool(value - value == 0)
+
+
 class Kind:
     """A kind of value: what engines and rows ask of it."""
 
     name: str = ""
 
     def number(self, text: str) -> Any:
-        """The value of a literal ("0.1", "1e-3", "1/3") or of a constant ("pi", "tau", "e", "inf").
+        """The value of a literal ("0.1", "-1e-3", "1/3") or of a constant ("pi", "tau", "e", "-inf"), in plain text.
 
         OverflowError when the number is beyond the kind's range.
         """

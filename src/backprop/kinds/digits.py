@@ -20,6 +20,7 @@ from backprop.ops import Row
 FARTHEST = 2**60
 # sin of a number of b bits needs π to b bits
 LARGEST_ANGLE_BITS = 100_000
+# a literal is held as a quotient of whole numbers, which have about three times so many bits
 LARGEST_EXPONENT_TYPED = 100_000
 LITERAL = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?")
 
@@ -42,15 +43,14 @@ class Digits(Scalar):
     def number(self, text: str) -> Any:
         """The number nearest to a literal, read digit by digit, or a constant."""
         context = self.context
-        bare = text.strip().replace("−", "-")
-        negative, name = bare.startswith("-"), bare.lstrip("+-").strip()
-        if name in ("pi", "π"):
+        negative, name = text.startswith("-"), text.removeprefix("-")
+        if name == "pi":
             value = +context.pi
-        elif name in ("tau", "τ"):
+        elif name == "tau":
             value = 2 * context.pi
         elif name == "e":
             value = +context.e
-        elif name in ("inf", "∞"):
+        elif name == "inf":
             value = context.inf
         else:
             above, slash, below = name.partition("/")
@@ -63,7 +63,7 @@ class Digits(Scalar):
 
     def _fraction(self, text: str) -> tuple[int, int]:
         """A decimal literal as a fraction of integers."""
-        found = LITERAL.fullmatch(text.strip())
+        found = LITERAL.fullmatch(text)
         if found is None:
             raise ValueError(f"{text} is no number")
         whole, _, part = found[1].partition(".")

@@ -20,9 +20,7 @@ INF = math.inf
 SQRT_2 = math.sqrt(2)
 WHOLE = 2.0**52  # from here on every double is an integer
 
-CONSTANTS = {
-    "pi": math.pi, "π": math.pi, "tau": math.tau, "τ": math.tau, "e": math.e, "inf": INF, "∞": INF,
-}  # fmt: skip
+CONSTANTS = {"pi": math.pi, "tau": math.tau, "e": math.e, "inf": INF}
 
 
 class Scalar(Kind):
@@ -206,8 +204,7 @@ class Real(Scalar):
         return value + 0.0  # -0 is 0
 
     def _constant_or_fraction(self, text: str) -> float:
-        bare = text.strip().replace("−", "-")
-        sign, name = (-1.0, bare[1:].strip()) if bare.startswith("-") else (1.0, bare.removeprefix("+").strip())
+        sign, name = (-1.0, text[1:]) if text.startswith("-") else (1.0, text)
         if name in CONSTANTS:
             return sign * CONSTANTS[name]
         above, slash, below = name.partition("/")
@@ -334,6 +331,13 @@ class Real(Scalar):
 
     erf = staticmethod(math.erf)
     erfc = staticmethod(math.erfc)
+
+    def silu(self, x: float) -> float:
+        """x·sigmoid(x); far to the left exp(x) has lost its digits before x·exp(x) has: half of it is taken twice."""
+        if x > -700:
+            return float(super().silu(x))
+        half = math.exp(x / 2)
+        return float(self.product(self.product(x, half), half)) + 0.0
 
     def gelu(self, x: float) -> float:
         """x·erfc(-x/√2)/2; far to the left the rounding of x/√2 would cost two digits."""

@@ -70,7 +70,8 @@ op("silu", "x", called="silu swish", value=lambda k, x: k.silu(x),
    partials=("sigmoid(x)*(1 + x*(1 - sigmoid(x)))",), stable=("sigmoid(x)*(1 + x*sigmoid(-x))",),
    sympy=lambda S, x: x / (1 + S.exp(-x)),
    says="x*sigmoid(x): a smooth relu that dips below 0",
-   samples=((0.5,), (-1.3,), (3.0,)), edges=((0.0,), (1e-9,), (40.0,), (-40.0,), (700.0,), (-700.0,)), flops=25)
+   samples=((0.5,), (-1.3,), (3.0,)),
+   edges=((0.0,), (1e-9,), (40.0,), (-40.0,), (700.0,), (-700.0,), (-750.0,)), flops=25)
 
 op("logaddexp", "x y", value=lambda k, x, y: k.logaddexp(x, y), partials=("exp(x - out)", "exp(y - out)"),
    stable=("sigmoid(x - y)", "sigmoid(y - x)"), sympy=lambda S, x, y: S.log(S.exp(x) + S.exp(y)),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 
-from backprop.mistakes import Mistake, closest
+from backprop.mistakes import UnknownFormat
 from backprop.record import Trace
 from backprop.render.look import Look
 
@@ -30,18 +30,6 @@ class Renderer:
 
     format: Format
     render: Callable[[Trace, Look], Iterator[str]]
-
-
-class UnknownFormat(Mistake):
-    """`--format tabel`, `-o trace.doc`."""
-
-    code = "unknown-format"
-    title = "unknown format"
-
-    def __init__(self, asked: str, known: list[str]) -> None:
-        near = closest(asked, known)
-        guess = f"Did you mean {near}?   " if near is not None else ""
-        super().__init__(f"there is no format {asked}", f"{guess}The formats are {', '.join(known)}.")
 
 
 def formats() -> list[Format]:

@@ -1,51 +1,52 @@
-"""A check as text or JSON: what each witness says, then how the quotients converge."""
+"""A check: what each witness says, then how the quotients converge."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from backprop.checks import CheckReport, Convergence, Quotient
-from backprop.record import Witness
-from backprop.render.json import ascii_json
 from backprop.render.look import Look
 from backprop.render.table import WITNESSES, point, statements
-from backprop.render.tables import Cell, natural_width, table, visible, wrap
+from backprop.render.tables import Cell, natural_width, paragraph, table
+from backprop.working import slope
+
+if TYPE_CHECKING:
+    from backprop.checks import CheckReport, Convergence, Quotient
+    from backprop.record import Witness
 
 LEGEND = (
     "Each row has a tenth of the h above it: an error like h² gets 100 times smaller, one like h 10 times (the ratio); "
     "where it grows again, with a ratio below 1, rounding has taken over."
 )
+INDENT = "  "
 ROLES = {"agrees": "good", "not checked": "quiet", "inaccurate": "warning", "DISAGREES": "bad"}
 
 
 def render(report: CheckReport, look: Look) -> Iterator[str]:
     """The lines of the report, without line ends."""
-    yield from _text(look, "; ".join(statements(report.canonical.split("; "))))
+    yield from paragraph(look, "; ".join(statements(report.canonical.split("; "))), indent=INDENT)
     yield from point(look, "at", report.inputs)
     if report.value is not None:
-        yield from _text(look, f"{report.output} = {look.figure(report.value)}")
+        yield from paragraph(look, f"{report.output} = {look.figure(report.value)}", indent=INDENT)
     for name in report.wrt:
-        slope = report.gradient.get(name)
-        shown = "undefined" if slope is None else look.figure(slope)
-        yield from _text(look, f"∂{report.output}/∂{name} = {shown}")
+        found = report.gradient.get(name)
+        shown = "undefined" if found is None else look.figure(found)
+        yield from paragraph(look, f"{slope(report.output, name)} = {shown}", indent=INDENT)
     if report.witnesses:
         yield ""
         yield from _witnesses(look, report)
-    for name, found in report.convergence.items():
+    for name, rows in report.convergence.items():
         yield ""
-        yield from _convergence(look, f"∂{report.output}/∂{name}", found)
+        yield from _convergence(look, slope(report.output, name), rows)
     if report.convergence:
-        yield from _text(look, LEGEND)
+        yield from paragraph(look, LEGEND, indent=INDENT)
     if report.notes:
         yield ""
         for note in report.notes:
             role = "bad" if note.code == "undefined" else "warning"
-            for line in _text(look, f"note: {note.text}"):
-                yield look.paint(line, role)
+            yield from paragraph(look, f"note: {note.text}", role, INDENT)
     yield ""
-    line, role = verdict(report)
-    for part in _text(look, line):
-        yield look.paint(part, role)
+    yield from paragraph(look, *verdict(report), INDENT)
 
 
 def _witnesses(look: Look, report: CheckReport) -> Iterator[str]:
@@ -59,7 +60,7 @@ def _witnesses(look: Look, report: CheckReport) -> Iterator[str]:
     if not inside:
         for of, by, *_, remark in rows:
             if remark:
-                yield from _text(look, f"{of}, {by}: {remark}")
+                yield from paragraph(look, f"{of}, {by}: {remark}", indent=INDENT)
 
 
 def _convergence(look: Look, name: str, found: Sequence[Convergence]) -> Iterator[str]:
@@ -71,12 +72,6 @@ def _convergence(look: Look, name: str, found: Sequence[Convergence]) -> Iterato
         columns = [columns[place] for place in kept]
         rows = [[row[place] for place in kept] for row in rows]
     yield from table(look, f"Difference quotients for {name} in doubles (* comes nearest)", columns, rows)
-
-
-def render_json(report: CheckReport, look: Look) -> Iterator[str]:
-    """The lines of the report in JSON."""
-    for line in report.to_json().removesuffix("\n").split("\n"):
-        yield ascii_json(line) if look.ascii else line
 
 
 def verdict(report: CheckReport) -> tuple[str, str]:
@@ -100,7 +95,7 @@ def verdict(report: CheckReport) -> tuple[str, str]:
 
 def _witness(look: Look, report: CheckReport, witness: Witness) -> list[Cell]:
     of = "every edge" if witness.of == "all" and witness.by == "sympy rules" else witness.of
-    of = "all inputs at once" if of == "all" else f"∂{report.output}/∂{of}" if of in report.wrt else of
+    of = "all inputs at once" if of == "all" else slope(report.output, of) if of in report.wrt else of
     return [
         of,
         WITNESSES.get(witness.by, witness.by),
@@ -122,8 +117,3 @@ def _quotient(look: Look, quotient: Quotient | None, best: bool) -> list[Cell]:
     error = "" if quotient.error is None else f"{quotient.error:.1e}" if quotient.error else "0"
     ratio = "" if quotient.ratio is None else f"{quotient.ratio:.3g}"
     return [look.figure(quotient.value), (f"{error} *", "good") if best else error, ratio]
-
-
-def _text(look: Look, text: str) -> list[str]:
-    text = visible(look.letters(text))
-    return [text] if look.width is None else wrap(text, look.width, "  ")

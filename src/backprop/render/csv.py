@@ -18,17 +18,21 @@ COLUMNS += ["value", "tangent", "adjoint", "partial", "contribution"]
 
 def render(trace: Trace, look: Look) -> Iterator[str]:
     """The head and the rows; what a row does not have is empty."""
-    yield _line(COLUMNS, look)
+    return map(look.letters, map(csv_line, _rows(trace)))
+
+
+def _rows(trace: Trace) -> Iterator[list[str]]:
+    yield COLUMNS
     for node in trace.nodes:
         told = [node.value, node.tangent, node.adjoint]
-        yield _line(["node", node.id, node.op, node.formula or "", "", "", "", *map(_digits, told), "", ""], look)
+        yield ["node", node.id, node.op, node.formula or "", "", "", "", *map(all_digits, told), "", ""]
     for edge in trace.edges:
         ends = [edge.source, edge.target, str(edge.key)]
         told = [edge.partial, edge.contribution]
-        yield _line(["edge", "", "", edge.formula or "", *ends, "", "", "", *map(_digits, told)], look)
+        yield ["edge", "", "", edge.formula or "", *ends, "", "", "", *map(all_digits, told)]
 
 
-def _digits(value: Value | None) -> str:
+def all_digits(value: Value | None) -> str:
     """All the digits of a number; integers as integers, -0 as 0."""
     if value is None:
         return ""
@@ -39,7 +43,8 @@ def _digits(value: Value | None) -> str:
     return str(value)
 
 
-def _line(row: list[str], look: Look) -> str:
+def csv_line(row: list[str]) -> str:
+    """A row as CSV, quoted where it must be, without a line end."""
     held = StringIO()
     csv.writer(held, lineterminator="").writerow(row)
-    return look.letters(held.getvalue())
+    return held.getvalue()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from backprop.derivatives import Derivatives
-from backprop.render import UnknownFormat
+from backprop.mistakes import UnknownFormat
 from backprop.render.json import ascii_json
 from backprop.render.look import Look
 from backprop.render.tables import table
+
+if TYPE_CHECKING:
+    from backprop.derivatives import Derivatives
 
 FORMATS = ("table", "json", "latex")
 
@@ -17,7 +20,7 @@ FORMATS = ("table", "json", "latex")
 def render(found: Derivatives, look: Look, format: str = "table") -> Iterator[str]:
     """The lines of one format, without line ends. Raises `UnknownFormat`."""
     if format not in FORMATS:
-        raise UnknownFormat(format, list(FORMATS))
+        raise UnknownFormat(format, FORMATS)
     return {"table": _table, "json": _json, "latex": _latex}[format](found, look)
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
-from io import StringIO
 from itertools import chain, islice
 from typing import Any
 
+from backprop.factors import as_addend, as_factor
 from backprop.figures import figure
-from backprop.mistakes import Mistake, TermsWithoutSize, closest
+from backprop.mistakes import TermsWithoutSize, UnknownFormat
 from backprop.path_sums import (
     Factored,
     PathTerm,
@@ -19,7 +18,6 @@ from backprop.path_sums import (
     adjoint,
     agrees,
     answer_apart,
-    as_factor,
     count,
     factor,
     listing,
@@ -28,11 +26,11 @@ from backprop.path_sums import (
     total,
     undefined,
 )
-from backprop.record import Value
-from backprop.render.csv import _digits as all_digits
+from backprop.record import Value, json_value
+from backprop.render.csv import all_digits, csv_line
 from backprop.render.json import ascii_json
 from backprop.render.look import Look
-from backprop.render.tables import GAP, cells, natural_width, table, visible, wrap
+from backprop.render.tables import GAP, cells, natural_width, paragraph, table, visible
 from backprop.working import slope
 
 FORMATS = ("table", "json", "ndjson", "csv")
@@ -50,33 +48,21 @@ LARGEST_JSON_DIGITS = 4300
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-class UnknownPathsFormat(Mistake):
-    """`backprop paths ... --format mermaid`."""
-
-    code = "unknown-format"
-    title = "unknown format"
-
-    def __init__(self, asked: str) -> None:
-        near = closest(asked, FORMATS)
-        guess = f"Did you mean {near}?   " if near is not None else ""
-        super().__init__(f"paths have no format {asked}", f"{guess}Their formats are {', '.join(FORMATS)}.")
-
-
 def lines(
     found: Sequence[Routes], look: Look, *, format: str = "table", show: str = "list", k: int = 10
 ) -> Iterator[str]:
     """The lines, without line ends, of what is shown of each of the routes: "list", "count", "top" (k), "factor".
 
-    Raises `UnknownPathsFormat` and `TermsWithoutSize` at once, before a line is asked for.
+    Raises `UnknownFormat` and `TermsWithoutSize` at once, before a line is asked for.
     """
     if show not in SHOWS:
         raise ValueError(f"no such thing to show: {show}")
     if show == "top" and any(routes.symbolic for routes in found):
         raise TermsWithoutSize
     if format == "table":
-        return _TABLES[show](found, look, k)
+        return _tables(found, look, show, k)
     if format not in FORMATS:
-        raise UnknownPathsFormat(format)
+        raise UnknownFormat(format, FORMATS)
     given = {"json": _json, "ndjson": _ndjson, "csv": _csv}[format](found, show, k)
     if format == "csv":
         return map(look.letters, given)
@@ -102,18 +88,26 @@ def how_many(number: int, one: str, many: str) -> str:
 # -- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _lists(found: Sequence[Routes], look: Look, _k: int) -> Iterator[str]:
+def _tables(found: Sequence[Routes], look: Look, show: str, k: int) -> Iterator[str]:
+    """A heading for each source and, where paths lead from it, what is shown of them."""
     for place, routes in enumerate(found):
-        if place:
+        if place and show != "count":
             yield ""
-        yield from _list(routes, look)
+        number = count(routes)
+        yield from _heading(routes, look, number)
+        if number == 0:
+            continue
+        if show == "list":
+            yield from _list(routes, look, number)
+        elif show == "top":
+            yield from _top(routes, look, k)
+        elif show == "factor":
+            yield from _factor(factor(routes), look)
+        elif not routes.symbolic:
+            yield from _sum(routes, look)
 
 
-def _list(routes: Routes, look: Look) -> Iterator[str]:
-    number = count(routes)
-    yield from _heading(routes, look, number)
-    if number == 0:
-        return
+def _list(routes: Routes, look: Look, number: int) -> Iterator[str]:
     writer = _Writer(routes, look)
     last: list[PathTerm] = []
     start: list[PathTerm] = []
@@ -127,7 +121,9 @@ def _list(routes: Routes, look: Look) -> Iterator[str]:
 
     columns = ["", "path", "term"] if routes.symbolic else ["", "path", "partials", "term", "sum so far"]
     yield from _rows(look, writer, columns, rows())
-    yield from _paragraph(look, *_closing(routes, look, number, start, last[0]))
+    text, role = _closing(routes, look, number, start, last[0])
+    if text:
+        yield from paragraph(look, text, role)
 
 
 def _heading(routes: Routes, look: Look, number: int) -> Iterator[str]:
@@ -136,11 +132,11 @@ def _heading(routes: Routes, look: Look, number: int) -> Iterator[str]:
         text = f"{name} = 0: no path leads from {routes.source_id} to {routes.target_id}"
     else:
         text = f"{name}: {how_many(number, 'path', 'paths')} from {routes.source_id} to {routes.target_id}"
-    yield from _paragraph(look, text, "heading")
+    yield from paragraph(look, text, "heading")
 
 
 def _closing(routes: Routes, look: Look, number: int, start: list[PathTerm], last: PathTerm) -> tuple[str, str | None]:
-    """The sum written out while it is short, its value, and whether the adjoint agrees."""
+    """The sum written out while it is short, its value, and whether the adjoint agrees; "" when there is no room."""
     name = slope(routes.target_id, routes.source_id)
     if routes.symbolic:
         return f"{name} = {_sum_of([path.product for path in start])}" if number <= len(start) else "", None
@@ -154,7 +150,7 @@ def _closing(routes: Routes, look: Look, number: int, start: list[PathTerm], las
     if number <= len(start):
         writer = _Writer(routes, look)
         products = [writer.numbers(path) for path in start]
-        added = " + ".join([products[0], *(f"({text})" if text.startswith("-") else text for text in products[1:])])
+        added = " + ".join([products[0], *map(as_addend, products[1:])])
         if added != value and len(added) <= LETTERS_IN_A_SUM:
             text = f"{name} = {added} = {value}"
     return _judged(routes, look, last.running, text)
@@ -180,53 +176,31 @@ def _sum_of(addends: Sequence[str]) -> str:
     return text
 
 
-def _counts(found: Sequence[Routes], look: Look, _k: int) -> Iterator[str]:
-    for routes in found:
-        name = slope(routes.target_id, routes.source_id)
-        number = count(routes)
-        yield from _heading(routes, look, number)
-        if number and not routes.symbolic:
-            value = total(routes)
-            if value is None:
-                missing = how_many(undefined(routes), "term is", "terms are")
-                yield from _paragraph(look, f"{name} is undefined here: {missing} undefined", "bad")
-                continue
-            size = f"their sizes add up to {look.figure(size_total(routes))}"
-            text = f"{name} = {look.figure(value)}, the sum of every term; {size}"
-            yield from _paragraph(look, *_judged(routes, look, value, text))
+def _sum(routes: Routes, look: Look) -> Iterator[str]:
+    name, value = slope(routes.target_id, routes.source_id), total(routes)
+    if value is None:
+        missing = how_many(undefined(routes), "term is", "terms are")
+        yield from paragraph(look, f"{name} is undefined here: {missing} undefined", "bad")
+        return
+    size = f"their sizes add up to {look.figure(size_total(routes))}"
+    text = f"{name} = {look.figure(value)}, the sum of every term; {size}"
+    yield from paragraph(look, *_judged(routes, look, value, text))
 
 
-def _tops(found: Sequence[Routes], look: Look, k: int) -> Iterator[str]:
-    for place, routes in enumerate(found):
-        if place:
-            yield ""
-        number = count(routes)
-        yield from _heading(routes, look, number)
-        if number == 0:
-            continue
-        best = top(routes, k)
-        writer = _Writer(routes, look)
-        rows = ([*writer.row(path)[:-1], _percent(share)] for path, share in zip(best.paths, best.shares, strict=True))
-        yield from _rows(look, writer, ["", "path", "partials", "term", "share of size"], rows)
-        if best.share is not None:
-            shown = "this term carries" if len(best.paths) == 1 else f"these {len(best.paths)} terms carry"
-            yield from _paragraph(look, f"{shown} {_percent(best.share)} of the size of all terms", None)
-        if missing := undefined(routes):
-            yield from _paragraph(look, f"left out: {how_many(missing, 'term', 'terms')} undefined here", "warning")
+def _top(routes: Routes, look: Look, k: int) -> Iterator[str]:
+    best = top(routes, k)
+    writer = _Writer(routes, look)
+    rows = ([*writer.row(path)[:-1], _percent(share)] for path, share in zip(best.paths, best.shares, strict=True))
+    yield from _rows(look, writer, ["", "path", "partials", "term", "share of size"], rows)
+    if best.share is not None:
+        shown = "this term carries" if len(best.paths) == 1 else f"these {len(best.paths)} terms carry"
+        yield from paragraph(look, f"{shown} {_percent(best.share)} of the size of all terms")
+    if missing := undefined(routes):
+        yield from paragraph(look, f"left out: {how_many(missing, 'term', 'terms')} undefined here", "warning")
 
 
 def _percent(share: float | None) -> str:
     return "" if share is None else f"{figure(100 * share, 4)} %"
-
-
-def _factors(found: Sequence[Routes], look: Look, _k: int) -> Iterator[str]:
-    for place, routes in enumerate(found):
-        if place:
-            yield ""
-        number = count(routes)
-        yield from _heading(routes, look, number)
-        if number:
-            yield from _factor(factor(routes), look)
 
 
 def _factor(factored: Factored, look: Look) -> Iterator[str]:
@@ -244,13 +218,13 @@ def _factor(factored: Factored, look: Look) -> Iterator[str]:
                 value = factored.value
                 shown = look.figure(value) if value is not None else "undefined here"
                 text += f" = {shown}" if numbers != shown else ""
-                yield from _paragraph(look, *_judged(routes, look, value, text))
+                yield from paragraph(look, *_judged(routes, look, value, text))
                 continue
-        yield from _paragraph(look, text, None)
+        yield from paragraph(look, text)
     listed = _operations(factored.listed_multiplications, factored.listed_additions)
     taken_out = _operations(factored.multiplications, factored.additions)
-    yield from _paragraph(look, f"path by path: {listed}", None)
-    yield from _paragraph(look, f"factored: {taken_out}", None)
+    yield from paragraph(look, f"path by path: {listed}")
+    yield from paragraph(look, f"factored: {taken_out}")
 
 
 def _operations(multiplications: int, additions: int) -> str:
@@ -266,14 +240,6 @@ def _number_label(routes: Routes, look: Look) -> Callable[[int], str]:
         return "?" if partial is None else look.figure(partial)
 
     return label
-
-
-_TABLES: dict[str, Callable[[Sequence[Routes], Look, int], Iterator[str]]] = {
-    "list": _lists,
-    "count": _counts,
-    "top": _tops,
-    "factor": _factors,
-}
 
 
 class _Writer:
@@ -384,14 +350,6 @@ def _padded(row: Sequence[str], widths: Sequence[int]) -> str:
     return GAP.join(text + " " * (width - cells(text)) for text, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _paragraph(look: Look, text: str, role: str | None) -> Iterator[str]:
-    if not text:
-        return
-    shown = visible(look.letters(text))
-    parts = [shown] if look.width is None else wrap(shown, look.width, "    ")
-    yield from (look.paint(part, role) for part in parts)
-
-
 # -- records ---------------------------------------------------------------------------------------------------------
 
 
@@ -402,7 +360,7 @@ def _facts(routes: Routes) -> dict[str, Any]:
         return record
     value = total(routes)
     told = {"sum": value, "size": size_total(routes), "adjoint": adjoint(routes)}
-    record |= {name: _plain(number) for name, number in told.items() if number is not None}
+    record |= {name: json_value(number) for name, number in told.items() if number is not None}
     if (same := agrees(routes, value)) is not None:
         record["agrees"] = same
     if missing := undefined(routes):
@@ -415,11 +373,11 @@ def _path(path: PathTerm) -> dict[str, Any]:
     if path.routes.symbolic:
         record["term"] = path.product
         return record
-    record["partials"] = [_plain(partial) for partial in path.partials]
+    record["partials"] = [json_value(partial) for partial in path.partials]
     if path.term is not None:
-        record["term"] = _plain(path.term)
+        record["term"] = json_value(path.term)
     if path.running is not None:
-        record["sum"] = _plain(path.running)
+        record["sum"] = json_value(path.running)
     return record
 
 
@@ -432,7 +390,7 @@ def _factored(routes: Routes) -> dict[str, Any]:
         for node, form in factored.names
     ]
     if factored.value is not None:
-        record["value"] = _plain(factored.value)
+        record["value"] = json_value(factored.value)
     record["factored"] = {
         "multiplications": _whole(factored.multiplications),
         "additions": _whole(factored.additions),
@@ -506,18 +464,8 @@ def _csv(found: Sequence[Routes], show: str, k: int) -> Iterator[str]:
     if show in ("count", "factor"):
         yield from _csv_facts(found, show)
         return
-    columns = [
-        "from",
-        "to",
-        "index",
-        "path",
-        "keys",
-        "formulas",
-        "partials",
-        "term",
-        "sum" if show == "list" else "share",
-    ]
-    yield _csv_line(columns)
+    columns = ["from", "to", "index", "path", "keys", "formulas", "partials", "term"]
+    yield csv_line([*columns, "sum" if show == "list" else "share"])
     for routes in found:
         shares: Iterator[float | None] | None = None
         if show == "top":
@@ -530,35 +478,27 @@ def _csv(found: Sequence[Routes], show: str, k: int) -> Iterator[str]:
             ways = [" ".join(path.nodes), " ".join(map(str, path.keys)), " · ".join(path.formulas)]
             partials = "" if routes.symbolic else " ".join(all_digits(value) or "undefined" for value in path.partials)
             term = path.product if routes.symbolic else all_digits(path.term)
-            yield _csv_line(
-                [*ends, *ways, partials, term, all_digits(path.running if shares is None else next(shares))]
-            )
+            yield csv_line([*ends, *ways, partials, term, all_digits(path.running if shares is None else next(shares))])
 
 
 def _csv_facts(found: Sequence[Routes], show: str) -> Iterator[str]:
     columns = ["from", "to", "paths", "sum", "size", "adjoint"]
     operations = ["listed multiplications", "listed additions", "multiplications", "additions"]
-    yield _csv_line([*columns, "name", "form", *operations] if show == "factor" else columns)
+    yield csv_line([*columns, "name", "form", *operations] if show == "factor" else columns)
     for routes in found:
         told = [total(routes), size_total(routes), adjoint(routes)]
         row = [routes.source_id, routes.target_id, whole(count(routes)), *map(all_digits, told)]
         if show == "count":
-            yield _csv_line(row)
+            yield csv_line(row)
             continue
         factored = factor(routes)
         for node, form in factored.names:
             blank = [""] * (len(columns) - 2)
             named = [factored.name(node), factored.write(form, routes.network.label)]
-            yield _csv_line([routes.source_id, routes.target_id, *blank, *named, *[""] * len(operations)])
+            yield csv_line([routes.source_id, routes.target_id, *blank, *named, *[""] * len(operations)])
         costs = [factored.listed_multiplications, factored.listed_additions]
         costs += [factored.multiplications, factored.additions]
-        yield _csv_line([*row, factored.name(routes.source), factored.text, *map(whole, costs)])
-
-
-def _csv_line(row: Sequence[str]) -> str:
-    held = StringIO()
-    csv.writer(held, lineterminator="").writerow(row)
-    return held.getvalue()
+        yield csv_line([*row, factored.name(routes.source), factored.text, *map(whole, costs)])
 
 
 def _text(record: Any) -> str:
@@ -568,10 +508,3 @@ def _text(record: Any) -> str:
 def _whole(number: int) -> int | str:
     digits = whole(number) if number.bit_length() > 3 * LARGEST_JSON_DIGITS else ""
     return digits if len(digits) > LARGEST_JSON_DIGITS else number
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON holds it: NaN and infinities are text."""
-    if isinstance(value, float) and value - value != 0:
-        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
-    return value

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from backprop.record import Edge, Node, Trace, Value, Witness
 from backprop.render import Format
 from backprop.render.look import Look
-from backprop.render.tables import MEASURED, Cell, cells, natural_width, table, visible, wrap
+from backprop.render.tables import MEASURED, Cell, cells, natural_width, paragraph, table, visible, wrap
 from backprop.working import (
     NO_VALUE,
     NOT_TAKEN,
@@ -60,7 +60,7 @@ def _sections(trace: Trace, look: Look, program: bool) -> Iterator[str]:
     yield from _notes(trace, look)
     text, role = verdict(trace, look)
     yield ""
-    yield from _paragraph(look, text, role)
+    yield from paragraph(look, text, role)
 
 
 # -- what was asked -------------------------------------------------------------------------------------------------
@@ -68,12 +68,12 @@ def _sections(trace: Trace, look: Look, program: bool) -> Iterator[str]:
 
 def _program(trace: Trace, look: Look) -> Iterator[str]:
     for line in statements(program_lines(trace)):
-        yield from _paragraph(look, line, "heading")
+        yield from paragraph(look, line, "heading")
     if _bare(trace.program) != _bare(trace.canonical):
         several = "\n" in trace.program.strip()
         read_as = statements(trace.canonical.split("; ")) if several else [trace.canonical]
         for place, statement in enumerate(read_as):
-            yield from _paragraph(look, ("         " if place else "read as  ") + statement, "quiet", " " * 13)
+            yield from paragraph(look, ("         " if place else "read as  ") + statement, "quiet", " " * 13)
 
 
 def _point(trace: Trace, look: Look) -> Iterator[str]:
@@ -81,7 +81,7 @@ def _point(trace: Trace, look: Look) -> Iterator[str]:
     yield from point(look, "at", {name: value for name, value in trace.inputs.items() if name not in params})
     yield from point(look, "params", {name: value for name, value in trace.inputs.items() if name in params})
     if trace.kind not in ("real", "symbol"):
-        yield from _paragraph(look, f"kind  {trace.kind}")
+        yield from paragraph(look, f"kind  {trace.kind}")
 
 
 def point(look: Look, word: str, inputs: Mapping[str, Value]) -> Iterator[str]:
@@ -89,7 +89,7 @@ def point(look: Look, word: str, inputs: Mapping[str, Value]) -> Iterator[str]:
     if inputs:
         # the room inside an equation is no place to break a line
         equations = (f"{name}\u00a0=\u00a0{look.figure(value)}" for name, value in inputs.items())
-        lines = _paragraph(look, f"{word}  {', '.join(equations)}", indent=" " * (len(word) + 2))
+        lines = paragraph(look, f"{word}  {', '.join(equations)}", indent=" " * (len(word) + 2))
         yield from (line.replace("\u00a0", " ").replace("\\xa0", " ") for line in lines)
 
 
@@ -272,7 +272,7 @@ def _section(
             yield from table(look, title, shown, _rows(every, cells_of, len(shown)), roles=roles)
             break
     else:
-        yield from _paragraph(look, title, "heading")
+        yield from paragraph(look, title, "heading")
         for line in every:
             yield from _stacked(look, line)
     yield ""
@@ -364,12 +364,12 @@ def _gradient(trace: Trace, look: Look) -> Iterator[str]:
     for witness in said.get("all", ()):
         told, role = checked([witness])
         of = "every edge" if witness.by == "sympy rules" else "all inputs at once"
-        yield from _paragraph(look, f"{of} {told}", role)
+        yield from paragraph(look, f"{of} {told}", role)
     if any(formulas) and "formula" not in columns:
         yield ""
         for name, formula in zip(trace.wrt, formulas, strict=True):
             if formula:
-                yield from _paragraph(look, f"{slope(trace.output, name)} = {formula}")
+                yield from paragraph(look, f"{slope(trace.output, name)} = {formula}")
 
 
 _GRADIENT = {"variable": "name", "gradient": "gradient", "formula": "formula"}
@@ -431,7 +431,7 @@ def _notes(trace: Trace, look: Look) -> Iterator[str]:
     yield ""
     for note in trace.notes:
         role = {"undefined": "bad", "read-as": None}.get(note.code, "warning")
-        yield from _paragraph(look, f"note: {note.text}", role, "      ")
+        yield from paragraph(look, f"note: {note.text}", role, "      ")
 
 
 def verdict(trace: Trace, look: Look) -> tuple[str, str]:
@@ -463,10 +463,3 @@ def verdict(trace: Trace, look: Look) -> tuple[str, str]:
 
 def _slopes(trace: Trace, names: Iterable[str]) -> Iterator[str]:
     return ("the edges" if name == "all" else slope(trace.output, name) for name in names)
-
-
-def _paragraph(look: Look, text: str, role: str | None = None, indent: str = "    ") -> Iterator[str]:
-    """Text wrapped on a screen, one line in a pipe."""
-    shown = visible(look.letters(text))
-    lines = [shown] if look.width is None else wrap(shown, look.width, indent)
-    return (look.paint(line, role) for line in lines)

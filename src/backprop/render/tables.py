@@ -128,6 +128,13 @@ def wrap(text: str, width: int, indent: str = "") -> list[str]:
     return [lines[0], *(indent + part for part in lines[1:])]
 
 
+def paragraph(look: Look, text: str, role: str | None = None, indent: str = "    ") -> Iterator[str]:
+    """Text wrapped on a screen, its later lines indented; one line in a pipe."""
+    shown = visible(look.letters(text))
+    lines = [shown] if look.width is None else wrap(shown, look.width, indent)
+    return (look.paint(line, role) for line in lines)
+
+
 _SIGNS = frozenset(("+", "-", "·", "*", "=", "→", "->", "→₁", "→₂"))
 
 

@@ -8,19 +8,17 @@ from __future__ import annotations
 import math
 import time
 
-from backprop.beside import EPSILON, Slopes, along, is_number, slopes, to_double
+from backprop.beside import EPSILON, MOST_EVALUATIONS, Slopes, along, slopes, to_double
 from backprop.figures import figure
 from backprop.graph import CONST, INPUT
-from backprop.kinds import Hole
+from backprop.kinds import Hole, is_number
 from backprop.point import Point
 from backprop.record import Witness
-from backprop.rules import is_kink
+from backprop.rules import kinks
 from backprop.witnesses.fine import ENOUGH, FULL, Fine, judge
 
 BY = "difference"
 
-# What the first level may cost for all inputs, in evaluations of a node; one takes about 20 millionths of a second.
-MOST_EVALUATIONS = 60_000
 # Of the processor's time, so that it is the same question on a busy machine; ordinary programs never get there.
 SECONDS = 2.5
 
@@ -56,7 +54,7 @@ def _of_the_answer(point: Point, name: str, slope: float, found: Slopes) -> Witn
     reason = "the answer itself comes from the values beside the point"
     if found.left is None or found.right is None:
         return Witness(name, BY, "not checked", slope, reason=reason)
-    return Witness(name, BY, "not checked", reason=f"kink{_kinks(point)}: {_both(found)}; {reason}")
+    return Witness(name, BY, "not checked", reason=f"kink{_at_kink(point)}: {_both(found)}; {reason}")
 
 
 def _both(found: Slopes) -> str:
@@ -79,7 +77,7 @@ def _verdict(point: Point, fine: Fine, node: int, found: Slopes) -> Witness:
         said.reason = f"from the {which} only: there is no value on the other side" + _and(said.reason)
         return said
     low, high = sorted((to_double(found.left), to_double(found.right)))
-    reason = f"kink{_kinks(point)}: {_both(found)}"
+    reason = f"kink{_at_kink(point)}: {_both(found)}"
     if isinstance(ours, Hole):
         return Witness(name, BY, "not checked", reason=reason)
     allowed = 64 * EPSILON * max(abs(low), abs(high))
@@ -100,7 +98,7 @@ def _all_at_once(point: Point, fine: Fine) -> Witness:
         directions[node] = (abs(point.values[node]) or 1.0) * (0.5 + place * 0.6180339887498949 % 1)
     found = along(point, directions)
     if found.central is None:
-        return Witness("all", BY, "not checked", reason=found.reason or f"kink{_kinks(point)}")
+        return Witness("all", BY, "not checked", reason=found.reason or f"kink{_at_kink(point)}")
     gradient = point.gradient()
     ours = [gradient[point.name_of(node)] for node in point.wrt]
     if not all(map(is_number, ours)):
@@ -125,13 +123,7 @@ def _and(reason: str | None) -> str:
     return f"; {reason}" if reason else ""
 
 
-def _kinks(point: Point) -> str:
-    """Where the kinks are that a derivative runs into, as words."""
+def _at_kink(point: Point) -> str:
+    """Where the first kink is that a derivative runs into, as words."""
     graph = point.graph
-    for node in range(len(graph)):
-        row = graph.row(node)
-        if row is not None and point.moving[node]:
-            operands = [point.values[operand] for operand in graph.operands(node)]
-            if all(map(is_number, operands)) and is_kink(row, point.kind, operands, point.values[node]):
-                return f" at {graph.ids[node]}"
-    return ""
+    return next((f" at {graph.ids[node]}" for node in kinks(graph, point.kind, point.values) if point.moving[node]), "")

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from backprop.beside import EPSILON, LARGEST, LEVELS, affordable, is_number, primal, to_double, weights
+from backprop.beside import EPSILON, LARGEST, LEVELS, affordable, primal, to_double, weights
 from backprop.figures import figure
-from backprop.kinds import Hole
+from backprop.kinds import Hole, is_number
 from backprop.kinds.real import REAL
 from backprop.point import Point
 from backprop.record import Note, Witness

@@ -19,6 +19,7 @@ from backprop.witnesses.fine import FULL, SMALLEST
 
 BY_FORWARD, BY_PATHS = "forward mode", "paths"
 
+# Paths of one input that are added up one by one, and paths counted exactly.
 MOST_PATHS = 10_000
 # Paths times nodes: what listing them may take for one input.
 MOST_STEPS = 1_000_000

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from backprop.beside import EPSILON, HEAVY, LEVELS, exactly, is_number, to_double
+from backprop.beside import EPSILON, HEAVY, LEVELS, exactly, to_double
 from backprop.figures import figure
 from backprop.graph import CONST, INPUT
-from backprop.kinds import Hole
+from backprop.kinds import Hole, is_number
 from backprop.kinds.real import REAL
 from backprop.point import Point
 from backprop.record import Witness

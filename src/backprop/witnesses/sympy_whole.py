@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from backprop import ops
-from backprop.beside import is_number
 from backprop.graph import CONST, INPUT
+from backprop.kinds import is_number
 from backprop.kinds.real import REAL
 from backprop.point import Point
 from backprop.record import Witness
-from backprop.rules import is_kink
+from backprop.rules import kinks
 from backprop.witnesses.child import Answers
 from backprop.witnesses.fine import Fine, judge
 
@@ -42,11 +43,12 @@ def question(point: Point) -> dict[str, Any] | str:
     needed, size = _needed(point)
     if size > LARGEST_TREE:
         return f"the closed form has more than {LARGEST_TREE} nodes"
-    kinks = [one.kink for one in point.singular().values() if one.kink is not None]
-    kink = kinks[0] if kinks else _first_kink(point, needed)
+    places = {node: place for place, node in enumerate(needed)}
+    met = (one.kink for one in point.singular().values() if one.kink is not None)
+    at = (node for node in kinks(graph, point.kind, known) if node in places and point.moving[node])
+    kink = next(chain(met, at), None)
     if kink is not None:
         return f"there is a kink at {graph.ids[kink]}"
-    places = {node: place for place, node in enumerate(needed)}
     nodes: list[list[Any]] = []
     where = ops.by_name("where").code
     for node in needed:
@@ -86,17 +88,6 @@ def _needed(point: Point) -> tuple[list[int], int]:
     for node in needed:
         size[node] = min(LARGEST_TREE + 1, 1 + sum(size.get(operand, 0) for operand in graph.operands(node)))
     return needed, size[graph.output]
-
-
-def _first_kink(point: Point, needed: list[int]) -> int | None:
-    graph, known = point.graph, point.values
-    for node in needed:
-        row = graph.row(node)
-        if row is not None and point.moving[node]:
-            operands = [known[operand] for operand in graph.operands(node)]
-            if all(map(is_number, operands)) and is_kink(row, point.kind, operands, known[node]):
-                return node
-    return None
 
 
 def testify(point: Point, asked: dict[str, Any] | str, answers: Answers, fine: Fine) -> list[Witness]:

@@ -1,0 +1,122 @@
+"""How terms are multiplied and added: in doubles while that is safe, else without overflow, loss or guessing."""
+
+from __future__ import annotations
+
+import decimal
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from backprop.record import Value
+
+# Numbers of 60 digits with exponents that do not end, where a product could leave the range of a double. Sizes are
+# compared at 40 digits, so that the same factors in another order are a tie.
+WIDE = decimal.Context(prec=60, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
+COMPARED = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
+
+Number = Any  # float, Decimal or Fraction; None where undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """How terms are multiplied and added. `out` gives a number as a trace holds it, None where it is undefined."""
+
+    one: Number
+    mul: Callable[[Number, Number], Number]
+    add: Callable[[Number, Number], Number]
+    size: Callable[[Number], Number]
+    out: Callable[[Number], Value | None]
+    dead: Number = None
+
+
+def number_of(value: Value | None) -> Number:
+    """A partial as a number; None when it has none or is no number, NotImplemented when it is a formula."""
+    if value is None:
+        return None
+    if isinstance(value, int | float):
+        return None if value != value else float(value)
+    if value in ("NaN", "Infinity", "-Infinity"):
+        return None if value == "NaN" else math.copysign(math.inf, -1 if value.startswith("-") else 1)
+    try:
+        return Fraction(value) if "/" in value else Decimal(value)
+    except (ValueError, ArithmeticError):
+        return NotImplemented
+
+
+def widened(value: Number) -> Decimal | None:
+    if value is None or isinstance(value, Decimal):
+        return value
+    if isinstance(value, Fraction):
+        return WIDE.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return Decimal(value)
+
+
+def careful(
+    mul: Callable[[Any, Any], Any],
+    add: Callable[[Any, Any], Any],
+    dead: Number,
+    one: Number,
+    size: Callable[[Any], Any],
+    out: Callable[[Any], Value],
+) -> Arithmetic:
+    """Arithmetic in which None is undefined and spreads, but not through an exact 0 (`dead`, told by identity)."""
+
+    def product(left: Number, right: Number) -> Number:
+        if left is dead or right is dead:
+            return dead
+        if left is None or right is None:
+            return None
+        found = mul(left, right)
+        return None if found != found else found
+
+    def plus(left: Number, right: Number) -> Number:
+        if left is None or right is None:
+            return None
+        if left is dead or right is dead:
+            return right if left is dead else left
+        found = add(left, right)
+        return None if found != found else found
+
+    return Arithmetic(
+        one,
+        product,
+        plus,
+        lambda value: dead if value is dead else size(value),
+        lambda value: None if value is None else out(value),
+        dead,
+    )
+
+
+def wide(digits: int) -> Arithmetic:
+    """Decimal arithmetic that cannot overflow; results as doubles, or as text of so many digits when not 0."""
+    context = WIDE.copy()
+    context.prec = max(60, digits + 10)
+    shown = WIDE.copy()
+    shown.prec = max(digits, 1)
+
+    def out(value: Decimal) -> Value:
+        if digits == 0:
+            return float(value) + 0.0
+        found = shown.normalize(value)
+        return f"{found:f}" if -7 <= found.adjusted() < max(digits, 16) else str(found).replace("E", "e")
+
+    return careful(context.multiply, context.add, Decimal(0), Decimal(1), Decimal.copy_abs, out)
+
+
+PLAIN = Arithmetic(1.0, operator.mul, operator.add, abs, lambda value: value + 0.0)
+EXACT = careful(operator.mul, operator.add, Fraction(0), Fraction(1), abs, str)
+# of terms in symbols: there are no numbers, and whatever is asked for is absent
+ABSENT = Arithmetic(None, lambda _left, _right: None, lambda _left, _right: None, lambda _: None, lambda _: None)
+
+
+def digits_of(kind: str, numbers: Sequence[Number]) -> int:
+    """To how many decimal digits the numbers of a trace are given; 0 for doubles."""
+    texts = [value for value in numbers if isinstance(value, Decimal)]
+    said = kind.partition(":")[2]
+    if not texts or said.isdecimal():
+        return int(said) if texts else 0
+    return max(16, *(len(value.as_tuple().digits) for value in texts))

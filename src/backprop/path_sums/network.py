@@ -1,0 +1,250 @@
+"""The edges of a trace that lead to one node, as columns, and the sweeps over them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from backprop.figures import figure
+from backprop.mistakes import NotATrace, UnknownNode
+from backprop.path_sums.arithmetic import ABSENT, EXACT, PLAIN, Number, digits_of, number_of, wide, widened
+from backprop.record import Edge, Trace
+
+Made = TypeVar("Made")
+
+
+class Network:
+    """The edges of a trace that lead to `target`, as columns: those that leave node v are first[v] ... first[v+1]-1.
+
+    `sources` are the nodes whose routes are asked for: one sweep answers for all of them.
+
+    Raises `UnknownNode` for an id that is no node, `NotATrace` when edges and nodes do not fit together.
+    """
+
+    def __init__(
+        self, trace: Trace, sources: Sequence[str] = (), target: str | None = None, symbolic: bool = False
+    ) -> None:
+        self.trace = trace
+        self.ids = [node.id for node in trace.nodes]
+        self.place = {name: place for place, name in enumerate(self.ids)}
+        if len(self.place) != len(self.ids):
+            raise NotATrace("two nodes of this trace have the same id")
+        self.target = self._find(trace.output if target is None else target)
+        self.sources = [self._find(name) for name in sources or trace.wrt or trace.inputs]
+        self._read_edges()
+        self._read_numbers(symbolic)
+        self._made: dict[Callable[[Network], Any], Any] = {}
+
+    def _find(self, name: str) -> int:
+        place = self.place.get(name)
+        if place is None:
+            names = [node.id for node in self.trace.nodes if node.op != "const"]
+            if len(names) > 40:  # numbered ones are no help among so many
+                names = [known for known in names if not re.fullmatch(r"v\d+", known)][:40]
+            raise UnknownNode(name, names)
+        return place
+
+    def _read_edges(self) -> None:
+        """Keep the edges that can reach the target, grouped by the node they leave, otherwise in the trace's order."""
+        place, nodes = self.place, self.trace.nodes
+        leaving: list[list[Edge]] = [[] for _ in nodes]
+        for edge in self.trace.edges:
+            source, target = place.get(edge.source), place.get(edge.target)
+            if source is None or target is None or source >= target:
+                raise NotATrace(f"the edge from {edge.source} to {edge.target} does not run from one node to a later")
+            carries = edge.partial is not None or edge.formula is not None
+            if carries and nodes[source].taken and nodes[target].taken:
+                leaving[source].append(edge)
+        reaches = bytearray(len(nodes))
+        reaches[self.target] = 1
+        self.first = [0] * (len(nodes) + 1)
+        for node in range(self.target - 1, -1, -1):
+            leaving[node] = [edge for edge in leaving[node] if reaches[place[edge.target]]]
+            reaches[node] = bool(leaving[node])
+        self.edges: list[Edge] = []
+        for node in range(len(nodes)):
+            if node < self.target:
+                self.edges.extend(leaving[node])
+            self.first[node + 1] = len(self.edges)
+        self.to = [place[edge.target] for edge in self.edges]
+        ends = [(edge.source, edge.target) for edge in self.edges]
+        # edges side by side leave the same node, so they stand in one group
+        seen: dict[tuple[str, str], int] = {}
+        for pair in ends:
+            seen[pair] = seen.get(pair, 0) + 1
+        self.parallel = bytearray(seen[pair] > 1 for pair in ends)
+
+    def _read_numbers(self, symbolic: bool) -> None:
+        """The partials as numbers, and the arithmetic that carries them without overflow, loss or guessing."""
+        found = [] if symbolic else [number_of(edge.partial) for edge in self.edges]
+        self.digits = 15  # that a sum can be expected to share with the adjoint
+        self.symbolic = symbolic or any(value is NotImplemented for value in found)
+        if self.symbolic:
+            self.numbers: list[Number] = [None] * len(self.edges)
+            self.plain = False
+            self.arithmetic = ABSENT
+            return
+        self.plain = all(type(value) is float and value - value == 0 for value in found) and self._in_range(found)
+        if self.plain:
+            self.numbers, self.arithmetic = found, PLAIN
+            return
+        if any(isinstance(value, Fraction) for value in found):
+            self.arithmetic = EXACT
+            self.numbers = [None if value is None or not math.isfinite(value) else Fraction(value) for value in found]
+        else:
+            told = digits_of(self.trace.kind, found)
+            self.digits = (told or 16) - 1
+            self.arithmetic = wide(told)
+            self.numbers = [widened(value) for value in found]
+        if None in self.numbers:
+            dead = self.arithmetic.dead
+            pairs = zip(self.edges, self.numbers, strict=True)
+            self.numbers = [dead if self._is_dead(edge) else value for edge, value in pairs]
+
+    def _in_range(self, numbers: Sequence[float]) -> bool:
+        """Whether no product of partials along any stretch of any route leaves the range of a double."""
+        grows = [0.0] * len(self.ids)
+        shrinks = [0.0] * len(self.ids)
+        first, to = self.first, self.to
+        for node in range(self.target - 1, -1, -1):
+            most = least = 0.0
+            for edge in range(first[node], first[node + 1]):
+                target, size = to[edge], abs(numbers[edge])
+                power = math.log2(size) if size else 0.0
+                grown, shrunk = grows[target], shrinks[target]
+                if power > 0:
+                    grown += power
+                else:
+                    shrunk -= power
+                most, least = max(most, grown), max(least, shrunk)
+            grows[node], shrinks[node] = most, least
+            if most > 1000 or least > 1000:
+                return False
+        return True
+
+    def _is_dead(self, edge: Edge) -> bool:
+        """An exact 0 (relu of a negative number): reverse mode sends nothing over it, whatever lies behind."""
+        from backprop import ops
+        from backprop.kinds.real import REAL
+        from backprop.rules import is_kink
+
+        target = self.trace.nodes[self.place[edge.target]]
+        if number_of(edge.partial) != 0 or not any(row.name == target.op for row in ops.rows()):
+            return False
+        row = ops.by_name(target.op)
+        known = [self.trace.nodes[self.place[name]].value for name in target.args if name in self.place]
+        if not row.locally_constant or len(known) != len(target.args):
+            return False
+        return all(isinstance(value, float) for value in known) and not is_kink(row, REAL, known, target.value)
+
+    def leads(self, source: int) -> bool:
+        """Whether a path leads from a node to the target."""
+        return source == self.target or self.first[source] < self.first[source + 1]
+
+    def sweep(
+        self,
+        weights: Sequence[Any] | None,
+        one: Any,
+        mul: Callable[[Any, Any], Any],
+        add: Callable[[Any, Any], Any],
+    ) -> dict[int, Any]:
+        """Σ over paths of Π of weights, for every source at once: one step an edge, from the target back.
+
+        A node's sum is let go after its last use: the counts of a long graph have many digits.
+        """
+        first, to = self.first, self.to
+        last_use = [-1] * len(self.ids)
+        for node in range(self.target - 1, -1, -1):
+            for edge in range(first[node], first[node + 1]):
+                last_use[to[edge]] = node
+        kept = set(self.sources)
+        found: list[Any] = [None] * len(self.ids)
+        known = bytearray(len(self.ids))
+        found[self.target], known[self.target] = one, 1
+        for node in range(self.target - 1, -1, -1):
+            start, end = first[node], first[node + 1]
+            if start == end:
+                continue
+            total = found[to[start]] if weights is None else mul(weights[start], found[to[start]])
+            for edge in range(start + 1, end):
+                part = found[to[edge]] if weights is None else mul(weights[edge], found[to[edge]])
+                total = add(total, part)
+            found[node], known[node] = total, 1
+            for edge in range(start, end):
+                target = to[edge]
+                if last_use[target] == node and target not in kept:
+                    found[target] = None
+        return {node: found[node] for node in kept if known[node]}
+
+    def once(self, work: Callable[[Network], Made]) -> Made:
+        """What `work` makes of this network, made once: it serves all sources."""
+        if work not in self._made:
+            self._made[work] = work(self)
+        found: Made = self._made[work]
+        return found
+
+    def is_trivial(self, edge: int) -> bool:
+        """Whether a partial is 1 or -1 whatever the inputs: it is no factor on paper."""
+        return self.label(edge) in ("1", "-1")
+
+    def label(self, edge: int) -> str:
+        """The partial of an edge as a formula, as a number where it has none."""
+        record = self.edges[edge]
+        if record.formula is not None:
+            return record.formula
+        return figure(record.partial, 17)
+
+
+class Routes:
+    """Every path from the node `source` to the target: `Routes(trace, ["b"])` or `Routes(trace, "b", "e")`.
+
+    For several sources at once use `routes`: what one sweep finds serves them all.
+    """
+
+    __slots__ = ("network", "source")
+
+    def __init__(
+        self, trace: Trace, source: str | Sequence[str], target: str | None = None, *, symbolic: bool = False
+    ) -> None:
+        name = source if isinstance(source, str) else source[0]
+        self.network = Network(trace, [name], target, symbolic)
+        self.source = self.network.sources[0]
+
+    @classmethod
+    def of(cls, network: Network, source: int) -> Routes:
+        """The routes from one node of a network that is there already."""
+        made = cls.__new__(cls)
+        made.network, made.source = network, source
+        return made
+
+    @property
+    def source_id(self) -> str:
+        return self.network.ids[self.source]
+
+    @property
+    def target_id(self) -> str:
+        return self.network.ids[self.network.target]
+
+    @property
+    def symbolic(self) -> bool:
+        """Whether terms are formulas and not numbers."""
+        return self.network.symbolic
+
+    @property
+    def leads(self) -> bool:
+        """Whether there is a path at all; from a node to itself leads the path without an edge."""
+        return self.network.leads(self.source)
+
+
+def routes(
+    trace: Trace, sources: Sequence[str] = (), target: str | None = None, *, symbolic: bool = False
+) -> list[Routes]:
+    """The routes from each source (the variables asked for, when none is named) to the target (the output).
+
+    With `symbolic` terms are products of formulas and no value is needed. Raises `UnknownNode` and `NotATrace`.
+    """
+    network = Network(trace, sources, target, symbolic)
+    return [Routes.of(network, source) for source in network.sources]
