@@ -38,7 +38,9 @@ def test_forward_reverse_paths_and_difference_agree(program: str, point: dict[st
     trace = backprop.trace(program, point, check=False)
     kind = Digits(60)
     graph = here.graph
-    exact = {graph.inputs[name]: kind.from_double(float(point[name])) for name in NAMES}
+    # where doubles lose digits, as in the sine of a large number, the rules are still right
+    rules = Program(program).at({name: repr(number) for name, number in point.items()}, kind=kind).gradient()
+    exact = {graph.inputs[name]: kind.number(repr(number)) for name, number in point.items()}
     for name in NAMES:
         node = graph.inputs[name]
         size = scale(here, node)
@@ -48,9 +50,9 @@ def test_forward_reverse_paths_and_difference_agree(program: str, point: dict[st
         step = kind.number("1e-20")
         ahead = values(graph, kind, exact | {node: exact[node] + step})[graph.output]
         behind = values(graph, kind, exact | {node: exact[node] - step})[graph.output]
-        difference = float((ahead - behind) / (2 * step))
+        difference = (ahead - behind) / (2 * step)
         # the difference itself is wrong by the square of its step
-        assert abs(difference - gradient[name]) <= 1e-9 * (size + abs(difference)) + 1e-35
+        assert abs(difference - rules[name]) <= 1e-20 * (size + abs(difference)) + 1e-35
 
 
 @settings(max_examples=100, deadline=None)

@@ -137,7 +137,7 @@ def test_the_time_to_differentiate_grows_with_the_program_and_not_with_its_squar
         return process_time() - begun
 
     seconds(400)
-    small, large = seconds(500), seconds(4_000)
+    small, large = (min(seconds(n) for _ in range(3)) for n in (500, 4_000))  # other work takes time away from some
     assert large < 8 * small * 3
 
 
