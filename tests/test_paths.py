@@ -599,3 +599,11 @@ def test_exact_fractions_stay_exact():
     found = Routes(made, "x")
     assert list(terms(found)) == ["2/3", "1/3"]
     assert total(found) == factor(found).value == "1"
+
+
+def test_a_slope_of_a_few_smallest_doubles_agrees_with_its_paths() -> None:
+    """2075·0.7^2074 is about 1e-318, where a double is a whole number of 5e-324 and keeps five digits."""
+    found = trace("*".join(["x"] * 2075), {"x": 0.7}, check=False)
+    routes = Routes(found, "x")
+    assert 0 < found.gradient["x"] < 1e-310
+    assert agrees(routes, total(routes)) is True

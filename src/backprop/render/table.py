@@ -445,8 +445,10 @@ def verdict(trace: Trace, look: Look) -> tuple[str, str]:
     missing = [name for name in trace.wrt if name not in trace.gradient]
     if missing:
         return f"{value}, with no derivative here: {', '.join(_slopes(trace, missing))}", "bad"
-    if any(note.code == "undefined" for note in trace.notes):
-        return f"{value}, undefined at this point", "bad"
+    codes = {note.code for note in trace.notes}
+    if "undefined" in codes:
+        overflows = "overflow" in codes and trace.value in (math.inf, -math.inf)
+        return f"{value}, {'more than a double can carry' if overflows else 'undefined at this point'}", "bad"
     if not trace.wrt:
         return value, "good"
     count = "1 derivative" if len(trace.wrt) == 1 else f"{len(trace.wrt)} derivatives"
