@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -175,16 +176,16 @@ def saved() -> dict[str, object]:
 @given(some.data())
 def test_a_trace_with_anything_in_any_place_is_answered(data: some.DataObject) -> None:
     record: object = saved()
-    at: object = record
+    at: Any = record
     while True:
         keys = list(at) if isinstance(at, dict) else list(range(len(at))) if isinstance(at, list) else []
         if not keys:
             break
         key = data.draw(some.sampled_from(keys))
-        below = at[key]  # type: ignore[index]
+        below = at[key]
         if not isinstance(below, (dict, list)) or data.draw(some.booleans()):
             wrong = [None, -1, 1e300, 10**500, "NaN", "x", "\ud800", "a\x1b[2J\n", [], {}, [[]], True]
-            at[key] = data.draw(some.sampled_from(wrong))  # type: ignore[index]
+            at[key] = data.draw(some.sampled_from(wrong))
             break
         at = below
     text = json.dumps(record).encode()

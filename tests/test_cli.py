@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -315,13 +316,13 @@ def test_an_ending_that_a_command_has_no_format_for_is_a_mistake(tmp_path: Path)
 
 
 def test_a_file_that_breaks_off_leaves_nothing_behind(tmp_path: Path) -> None:
-    def lines() -> object:
+    def lines() -> Iterator[str]:
         yield "first"
         raise KeyboardInterrupt
 
     path = tmp_path / "out.txt"
     with pytest.raises(KeyboardInterrupt):
-        cli.write_file(str(path), lines())  # type: ignore[arg-type]
+        cli.write_file(str(path), lines())
     assert list(tmp_path.iterdir()) == []
 
 

@@ -15,10 +15,10 @@ ROOT = Path(__file__).parent.parent
 ASK = "from backprop.grammar import grammar_path, parse; parse('x*y'); print(grammar_path())"
 
 
-def run(*words: str, **options: str) -> str:
-    done = subprocess.run(words, capture_output=True, text=True, timeout=240, **options)  # type: ignore[call-overload]
+def run(*words: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
+    done = subprocess.run(words, capture_output=True, text=True, timeout=240, cwd=cwd, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
-    return str(done.stdout)
+    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def read_by(package: Path, cache: Path) -> Path:
     """The grammar file that a copy of the package reads, with no table kept from another run."""
     code = f"import sys; sys.path.insert(0, {str(package)!r}); {ASK}"
     environment = {"BACKPROP_CACHE_DIR": str(cache), "PATH": "/usr/bin:/bin"}
-    return Path(run(sys.executable, "-c", code, env=environment, cwd=str(cache)).strip())  # type: ignore[arg-type]
+    return Path(run(sys.executable, "-c", code, env=environment, cwd=cache).strip())
 
 
 def test_a_checkout_reads_the_grammar_at_its_top() -> None:

@@ -10,6 +10,7 @@ import math
 import random
 import time
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -46,8 +47,8 @@ def traced(program: str, **inputs: float) -> Trace:
     return trace(program, inputs, check=False)
 
 
-def shown(found: list[Routes], **asked: object) -> list[str]:
-    return list(lines(found, Look(), **asked))  # type: ignore[arg-type]
+def shown(found: list[Routes], **asked: Any) -> list[str]:
+    return list(lines(found, Look(), **asked))
 
 
 # -- the lessons -----------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from functools import lru_cache
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,12 +41,12 @@ def sample(path: Path) -> Trace:
     return trace(path.read_text(encoding="utf-8"), {}, check=False)
 
 
-def rendered(found: Trace, name: str = "table", **look: object) -> str:
-    return "".join(line + "\n" for line in by_name(name).render(found, Look(**look)))  # type: ignore[arg-type]
+def rendered(found: Trace, name: str = "table", **look: Any) -> str:
+    return "".join(line + "\n" for line in by_name(name).render(found, Look(**look)))
 
 
-def two_paths(**options: object) -> Trace:
-    return trace(TWO_PATHS, {"a": 2, "b": 1}, check=False, **options)  # type: ignore[arg-type]
+def two_paths(**options: Any) -> Trace:
+    return trace(TWO_PATHS, {"a": 2, "b": 1}, check=False, **options)
 
 
 # -- golden files ---------------------------------------------------------------------------------------------------
@@ -406,9 +407,9 @@ class Lesson(Mistake):
     title = "unknown name"
 
 
-def told(source: str, span: tuple[int, int], origin: str | None = None, **look: object) -> list[str]:
+def told(source: str, span: tuple[int, int], origin: str | None = None, **look: Any) -> list[str]:
     mistake = Lesson("I have no value for xx", "Did you mean x?", span).within(source, origin)
-    return list(lessons.lines(mistake, Look(**look)))  # type: ignore[arg-type]
+    return list(lessons.lines(mistake, Look(**look)))
 
 
 def test_carets_stand_under_the_words_they_are_about() -> None:

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any, Literal, TextIO
 
 import typer
 from typer.core import TyperCommand
@@ -38,12 +38,12 @@ def build(rich: bool = False, detailed: Sequence[str] | None = None) -> typer.Ty
 
     `detailed` names the commands whose options are told, all when it is None: help of one needs no other's.
     """
-    markup = "rich" if rich else None
+    markup: Literal["rich"] | None = "rich" if rich else None
     app = typer.Typer(
         name="backprop",
         help=SAYS,
         epilog=_examples(['backprop trace "(x*y + z)*x" --x 3 --y -1 --z 2', "backprop trace --help"], rich) + CODES,
-        rich_markup_mode=markup,  # type: ignore[arg-type]
+        rich_markup_mode=markup,
         context_settings=HELP,
         add_completion=True,
     )
@@ -80,6 +80,7 @@ def _function(command: Command, rich: bool) -> Callable[..., None]:
         parameters.append(_parameter("values", Annotated[str, values], None))
     for option in command.options:
         parameters.append(_parameter(f"option_{option.name.replace('-', '_')}", *_annotated(option, rich)))
+    # Typer reads the options off the signature, and any function may carry one of its own; mypy does not know that
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run

@@ -211,7 +211,7 @@ def script(option: str, words: Sequence[str], stdout: TextIO) -> int:
 def _shell() -> str | None:
     """The shell that called, or the one the user logs in with."""
     try:
-        import shellingham  # type: ignore[import-untyped]
+        import shellingham
 
         name: str = shellingham.detect_shell()[0]
         return name

@@ -472,6 +472,7 @@ def _drive(source: str, tables: Tables, callables: Callables) -> Syntax:
     begins = array("q")
     state = depth = end = 0
     for match in chain.from_iterable(_batches(tables, tree, begins)):
+        # never None: each terminal is a group of the pattern, and asking would cost on every token
         terminal: int = match.lastindex  # type: ignore[assignment]
         begin = match.start(terminal)
         if treatment := treatments[terminal]:
