@@ -9,6 +9,14 @@ import pytest
 
 GOLDEN = Path(__file__).parent / "golden"
 
+# Lines that a test wants told when all is done.
+TOLD = pytest.StashKey[list[str]]()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    for line in config.stash.get(TOLD, []):
+        terminalreporter.write_line(line)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(

@@ -236,7 +236,7 @@ def test_a_fault_of_ours_is_told_as_one(monkeypatch: pytest.MonkeyPatch) -> None
         raise ZeroDivisionError("on purpose")
 
     monkeypatch.delenv("BACKPROP_DEBUG", raising=False)
-    monkeypatch.setattr("backprop.gradient.gradient", broken)
+    monkeypatch.setattr("backprop.gradient.answered", broken)
     code, out, err = call("grad", "x", "x=1")
     assert (code, out) == (70, "")
     assert "on purpose" in err
@@ -247,7 +247,7 @@ def test_the_end_of_stack_or_memory_is_a_message(error: type[Exception], monkeyp
     def broken(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("backprop.gradient.gradient", broken)
+    monkeypatch.setattr("backprop.gradient.answered", broken)
     code, out, err = call("grad", "x", "x=1")
     assert (code, out, "too large" in err) == (2, "", True)
 

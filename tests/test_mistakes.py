@@ -166,6 +166,10 @@ NOT_OF_A_TEXT = {
     *("unknown-command", "cannot-read", "cannot-write", "nothing-to-learn", "unknown-operation", "terms-without-size"),
     *("one-at-a-time", "not-an-input", "number-too-long", "too-long", "not-a-trace", "unknown-format", "one-direction"),
     *("order-out-of-range", "order-unlike-names", "too-many-derivatives"),
+    *("too-much-work", "no-variable", "unreadable-direction", "unreadable-claim", "unknown-in-claim"),
+    "apart",
+    *("unknown-kind", "kind-argument", "extra-missing", "not-exact", "too-large-for-kind"),
+    *("interval-for-number", "empty-interval", "not-proven"),
 }
 
 

@@ -16,9 +16,11 @@ import pytest
 from hypothesis import given, settings
 
 from backprop import ops, rules, sympy_child
+from backprop.fine import Fine
 from backprop.graph import Graph
 from backprop.kinds import Hole, Kind
 from backprop.kinds.digits import Digits
+from backprop.notes import notes
 from backprop.ops import ATOM, SUM, Row
 from backprop.point import Point, at
 from backprop.record import Note, Witness
@@ -26,7 +28,6 @@ from backprop.reverse import Reverse, reverse
 from backprop.rules import Partials
 from backprop.witnesses import child, differences, modes, sympy_rules, verify
 from backprop.witnesses.child import Answers
-from backprop.witnesses.fine import Fine
 from backprop.writing import written
 from programs import points, programs
 
@@ -197,19 +198,19 @@ def test_just_beside_a_kink_there_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "inputs", "left", "right"),
+    ("program", "inputs", "low", "high"),
     [
         ("abs(x)*y", {"x": 0, "y": 3}, "-3", "3"),
         ("max(0, x)", {"x": 0}, "0", "1"),
-        ("where(x < 1, x, sqrt(x))", {"x": 1}, "1", "0.5"),
+        ("where(x < 1, x, sqrt(x))", {"x": 1}, "0.5", "1"),
     ],
 )
 def test_at_a_kink_the_number_has_to_lie_between_the_slopes_of_both_sides(
-    program: str, inputs: dict[str, float], left: str, right: str
+    program: str, inputs: dict[str, float], low: str, high: str
 ) -> None:
     difference = said(verify(at(program, inputs))[0], "x", "difference")
     assert difference.verdict == "agrees"
-    assert f"slope {left} from the left, {right} from the right" in (difference.reason or "")
+    assert f"between {low} and {high}" in (difference.reason or "")
 
 
 def test_kinks_that_cancel_are_not_believed() -> None:
@@ -260,7 +261,7 @@ def test_an_engine_that_drops_an_edge_is_caught_by_forward_mode_and_by_differenc
         slopes[[place for place, slope in enumerate(slopes) if slope is not None][edge]] = None
         return reverse(graph, dataclasses.replace(partials, values=slopes), kind, **more)
 
-    for module in ("point", "witnesses.fine"):
+    for module in ("point", "fine"):
         monkeypatch.setattr(f"backprop.{module}.reverse", without_an_edge)
     point = at("x*y + sin(x)*y", {"x": 0.7, "y": 2})
     fine = Fine(point)
@@ -270,7 +271,10 @@ def test_an_engine_that_drops_an_edge_is_caught_by_forward_mode_and_by_differenc
 
 
 def test_terms_that_cancel_to_the_last_digit_have_slope_0_for_sympy_too() -> None:
-    assert verdicts("2*sin(x)*cos(x) - sin(2*x)", x=0.7) == {"agrees"}
+    # and where doubles have noise in its place, the tape has no part in the answer
+    witnesses, _ = verify(at("2*sin(x)*cos(x) - sin(2*x)", {"x": 0.7}))
+    assert said(witnesses, "x", "sympy").verdict == said(witnesses, "x", "difference").verdict == "agrees"
+    assert {witness.verdict for witness in witnesses} <= {"agrees", "not checked"}
 
 
 def test_at_the_edge_of_a_domain_one_side_serves() -> None:
@@ -286,10 +290,10 @@ def test_where_the_rules_meet_0_times_infinity_the_witnesses_still_have_the_slop
 
 
 def test_a_jump_and_an_infinite_slope_have_no_difference_quotient() -> None:
-    for program, x in (("floor(x)", 2), ("sqrt(x)", 0)):
+    for program, x, told in (("floor(x)", 2, "the value jumps"), ("sqrt(x)", 0, "the slope is infinite")):
         difference = said(verify(at(program, {"x": x}))[0], "x", "difference")
         assert difference.verdict == "not checked"
-        assert "grow without bound" in (difference.reason or "")
+        assert difference.reason == told
 
 
 def test_a_flat_top_has_slope_0_and_not_no_slope() -> None:
@@ -319,11 +323,13 @@ def test_no_witness_objects_to_a_program_taken_at_random(program: str, inputs: d
 
 def test_cancellation_loses_digits_and_is_no_disagreement() -> None:
     # m c^2 (gamma - 1) = m v^2/2 (1 + 3/4 (v/c)^2 + ...) = 450000.0000000034 by hand
-    witnesses, notes = verify(at("(1/sqrt(1 - v^2/c^2) - 1)*m*c^2", {"v": 30, "c": 299792458, "m": 1000}))
+    here = at("(1/sqrt(1 - v^2/c^2) - 1)*m*c^2", {"v": 30, "c": 299792458, "m": 1000})
+    witnesses, _ = verify(here)
     assert "DISAGREES" not in {witness.verdict for witness in witnesses}
-    assert said(witnesses, "m", "difference").verdict == "inaccurate"
-    assert said(witnesses, "m", "sympy").value == 450.00000000000335
-    lost = note(notes, "lost-digits")
+    assert said(witnesses, "all", "rounding").verdict == "inaccurate"
+    assert said(witnesses, "m", "difference").verdict == "agrees"
+    assert said(witnesses, "m", "sympy").value == here.gradient()["m"] == 450.00000000000335
+    lost = note(notes(here), "lost-digits")
     assert lost.text.startswith("v7 = v6 - 1 keeps 1.7 of 16 digits")
     assert "f = 450000.0000000034" in lost.text
 
@@ -341,15 +347,15 @@ def test_terms_that_cancel_exactly_leave_0_and_not_noise() -> None:
 
 def test_an_overflow_on_the_way_is_named_with_the_right_digits() -> None:
     # log(1 + e^x) at 1000 is 1000 and its slope 1; e^1000 = 10^(1000/ln 10) = 10^434.294...
-    _, notes = verify(at("log(1 + exp(x))", {"x": 1000}))
-    assert "v1 = exp(x) is 1.97e+434" in note(notes, "overflow").text
-    assert note(notes, "lost-digits").text.endswith("with more digits f = 1000, ∂f/∂x = 1")
+    told = note(notes(at("log(1 + exp(x))", {"x": 1000})), "overflow").text
+    assert told.startswith("v1 = exp(x) is 1.97e+434")
+    assert "with more digits f = 1000, ∂f/∂x = 1" in told
 
 
 def test_an_underflow_is_named_with_its_size() -> None:
     # e^-800 = 10^-347.4...
-    _, notes = verify(at("exp(x)", {"x": -800}))
-    assert "is 3.67e-348" in note(notes, "underflow").text
+    _, told = verify(at("exp(x)", {"x": -800}))
+    assert "is 3.67e-348" in note(told, "underflow").text
 
 
 @pytest.mark.parametrize("program", ["x^x^x^x", "exp(exp(exp(x)))", "(x!)!", "gamma(x)^gamma(x)", "2^(10^x)*x"])
@@ -393,8 +399,10 @@ def test_a_node_inside_can_be_the_one_that_moves() -> None:
 
 
 def test_without_inputs_there_is_nothing_to_say() -> None:
-    assert verify(at("2 + 3", {})) == ([], [])
-    assert verify(at("x^2", {"x": 3}, wrt=[])) == ([], [])
+    for here in (at("2 + 3", {}), at("x^2", {"x": 3}, wrt=[])):
+        witnesses, told = verify(here)
+        assert [witness.by for witness in witnesses] == ["rounding"]
+        assert told == []
 
 
 def test_an_infinite_input_is_not_moved() -> None:

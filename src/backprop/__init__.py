@@ -11,20 +11,20 @@ The Python door to what the command `backprop` does. Importing it is cheap: each
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from backprop.figures import DEFAULT_FIGURES
 from backprop.mistakes import Mistake
 
 if TYPE_CHECKING:
     from backprop.checks import CheckReport
     from backprop.derivatives import Derivatives
+    from backprop.directions import Direction, Directional
     from backprop.path_sums import PathTerm
     from backprop.point import Number, Program
     from backprop.record import Trace
 
 __version__ = "0.1.0"
-__all__ = ["Mistake", "check", "compile", "diff", "grad", "paths", "trace"]
+__all__ = ["Mistake", "check", "compile", "diff", "directional", "grad", "hessian", "paths", "trace"]
 
 
 def trace(
@@ -35,26 +35,115 @@ def trace(
     mode: str = "reverse",
     check: bool = True,
     symbolic: bool = False,
-    figures: int = DEFAULT_FIGURES,
+    figures: int | None = None,
+    kind: str = "real",
+    limit: int | None = None,
+    undefined: str = "explain",
+    convention: str = "minimum-norm",
+    rounding: bool = False,
 ) -> Trace:
     """Everything about a program at a point: values, partials, adjoints (or tangents), steps, witnesses and notes.
 
     `wrt` names the inputs (or nodes) whose derivatives are asked for, all inputs when it is None. `mode="forward"`
     gives tangents along the one name in `wrt`. `symbolic=True` needs no numbers: formulas stand in their place.
+    `kind` is the kind of number, "real", "exact", "digits:30" or "certified"; `limit` moves the bound of a kind that
+    has one. `figures` is the significant digits in the lines of working, those of the kind when it is None.
+    `undefined="propagate"` lets NaN and infinities through as a plain tape does, and `birth` of the trace tells where
+    the first came from. `convention` is whose choice is taken at a kink: "minimum-norm", "mean", "left", "right",
+    "nan", or a framework, "torch", "jax", "tensorflow", "autograd", "casadi".
+    `rounding=True` puts in how many digits of every value and adjoint are right in doubles.
     Raises `Mistake` for what a user can get wrong; an undefined point is no mistake, the trace says so in its notes.
     """
     from backprop import tracing
 
-    return tracing.trace(program, inputs or {}, wrt=wrt, mode=mode, check=check, symbolic=symbolic, figures=figures)
+    return tracing.trace(
+        program,
+        inputs or {},
+        wrt=wrt,
+        mode=mode,
+        check=check,
+        symbolic=symbolic,
+        figures=figures,
+        kind=kind,
+        limit=limit,
+        undefined=undefined,
+        convention=convention,
+        rounding=rounding,
+    )
 
 
 def grad(
-    program: str | Program, inputs: Mapping[str, Number] | None = None, *, wrt: Sequence[str] | None = None
-) -> tuple[float, dict[str, float]]:
-    """The value and the gradient. Raises `Mistake`, also where the value or a derivative is undefined."""
+    program: str | Program,
+    inputs: Mapping[str, Number] | None = None,
+    *,
+    wrt: Sequence[str] | None = None,
+    kind: str = "real",
+    limit: int | None = None,
+    undefined: str = "explain",
+    convention: str = "minimum-norm",
+) -> tuple[Any, dict[str, Any]]:
+    """The value and the gradient. Raises `Mistake`, also where the value or a derivative is undefined.
+
+    The numbers are floats, and with another `kind` what it works with: `fractions.Fraction` for "exact", `mpmath.mpf`
+    of so many digits for "digits:30".
+    """
+    from backprop import kinds
     from backprop.gradient import gradient
 
-    return gradient(program, inputs or {}, wrt)
+    number = kinds.by_name(kind, limit)
+    value, slopes = gradient(program, inputs or {}, wrt, number, undefined=undefined, convention=convention)
+    return number.answer(value), {name: number.answer(slope) for name, slope in slopes.items()}
+
+
+def hessian(
+    program: str | Program,
+    inputs: Mapping[str, Number] | None = None,
+    *,
+    wrt: Sequence[str] | None = None,
+    kind: str = "real",
+    limit: int | None = None,
+) -> dict[str, dict[str, Any]]:
+    """The second derivatives by name and name: `{"x": {"x": ..., "y": ...}, ...}`, symmetric.
+
+    `wrt` names inputs, all of them when it is None. Raises `Mistake`, also where a second derivative does not exist.
+    """
+    from backprop.hessians import hessian as second_derivatives
+
+    return second_derivatives(program, inputs or {}, wrt, kind, limit)
+
+
+def directional(
+    program: str | Program,
+    inputs: Mapping[str, Number] | None = None,
+    *,
+    wrt: Sequence[str] | None = None,
+    kind: str = "real",
+    limit: int | None = None,
+    jvp: Direction | None = None,
+    vjp: Number | None = None,
+    hvp: Direction | None = None,
+    hessian: bool = False,
+    order: int | None = None,
+) -> Directional:
+    """Value and gradient with what is asked along a direction: `jvp` ∇f·v, `hvp` H·v, and `vjp` u·∇f for a number u.
+
+    A direction is {"x": 1, "y": 0}, [1, 0] in the order of `wrt`, or a text such as "x=1,y=0"; a name left out has 0.
+    `order` gives the Taylor series of f(x + t·v) along `jvp`, up to that power of t.
+    """
+    from backprop import directions
+
+    return directions.directional(
+        program,
+        inputs or {},
+        wrt,
+        kind,
+        limit,
+        jvp=jvp,
+        vjp=vjp,
+        hvp=hvp,
+        hessian=hessian,
+        order=order,
+    )
 
 
 def diff(program: str, wrt: Sequence[Sequence[str]] | None = None, *, order: int = 1) -> Derivatives:
@@ -65,19 +154,38 @@ def diff(program: str, wrt: Sequence[Sequence[str]] | None = None, *, order: int
 
 
 def paths(
-    program: str | Program, inputs: Mapping[str, Number] | None = None, *, source: str, target: str | None = None
+    program: str | Program,
+    inputs: Mapping[str, Number] | None = None,
+    *,
+    source: str,
+    target: str | None = None,
+    kind: str = "real",
+    limit: int | None = None,
+    undefined: str = "explain",
+    convention: str = "minimum-norm",
 ) -> Iterator[PathTerm]:
     """The paths from a node to the output (or to `target`), lazily, each with its term."""
     from backprop.path_sums import Routes, listing
 
-    return listing(Routes(trace(program, inputs, check=False), source, target))
+    found = trace(program, inputs, check=False, kind=kind, limit=limit, undefined=undefined, convention=convention)
+    return listing(Routes(found, source, target))
 
 
-def check(program: str | Program, inputs: Mapping[str, Number] | None = None) -> CheckReport:
-    """Every witness in full, with the convergence of difference quotients."""
+def check(
+    program: str | Program,
+    inputs: Mapping[str, Number] | None = None,
+    *,
+    wrt: Sequence[str] | None = None,
+    claims: Sequence[str] = (),
+) -> CheckReport:
+    """Every witness in full, with the convergence of difference quotients, or a judgement of claims.
+
+    A claim is what somebody says of a derivative or a value: "dx = -4", "df/dz = 2*x + 1", "f = 1/3", "x = undefined".
+    A claimed formula needs no inputs. Raises `Mistake` for what cannot be read.
+    """
     from backprop.checks import check as run
 
-    return run(program, inputs or {})
+    return run(program, inputs or {}, wrt=wrt, claims=claims)
 
 
 def compile(program: str) -> Program:

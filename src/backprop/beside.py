@@ -10,14 +10,19 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from backprop import ops
 from backprop.graph import CONST, INPUT, Graph
-from backprop.kinds import is_number
+from backprop.kinds import Hole, Kind, is_number
 from backprop.point import Point
 from backprop.values import values
+
+if TYPE_CHECKING:
+    from backprop.kinds.digits import Digits
 
 # Digits to try in turn: the first nearly always do; 1 - tanh(300)^2 needs 261 and 1 - tanh(700)^2 needs 608.
 LEVELS = (60, 250, 800)
@@ -30,9 +35,26 @@ MOST_EVALUATIONS = 60_000
 HEAVY = 50
 
 EPSILON = 2.0**-53
+# Slopes from left and right that differ by this part or less are one: the double of both is the same.
+SAME = 1e-18
 
-# For each level of digits the decimal exponents of its two steps, relative to the size of the input.
-STEPS = {60: (-20, -24), 250: (-80, -84), 800: (-260, -264)}
+
+def levels(kind: Kind) -> tuple[int, ...]:
+    """The digits to try in turn for the numbers of a kind: a slope has to be good to all digits that they carry.
+
+    >>> from backprop.kinds.digits import Digits
+    >>> levels(Digits(16)), levels(Digits(100))
+    ((60, 250, 800), (318, 636, 954))
+    """
+    first = 3 * (kind.digits + 6)
+    if first <= LEVELS[0] + 9:
+        return LEVELS
+    return tuple(max(least, times * first) for times, least in enumerate(LEVELS, 1))
+
+
+def exponents(digits: int) -> tuple[int, int]:
+    """The decimal exponents of the two steps for so many digits, relative to the size of the input."""
+    return -(digits // 3), -(digits // 3) - 4
 
 
 @dataclass(slots=True)
@@ -46,6 +68,8 @@ class Side:
 
     sort: str
     value: Any = None
+    # how far the two are from one, in proportion, where they stay
+    apart: Any = 0
 
 
 @dataclass(slots=True)
@@ -73,10 +97,8 @@ def slopes(point: Point, node: int, weight: float, deadline: float = math.inf) -
     """
     from mpmath import mpf
 
-    from backprop.kinds.digits import Digits
-
     at = point.values[node]
-    if not isinstance(at, float):
+    if at is None or isinstance(at, Hole):
         return Slopes(reason="it has no value here")
     if not is_number(at):
         return Slopes(reason="it is infinite, and nothing lies beside it")
@@ -84,14 +106,15 @@ def slopes(point: Point, node: int, weight: float, deadline: float = math.inf) -
         return Slopes(central=mpf(0), digits=30.0)
     graph = cut(point.graph, node)
     found = Slopes(reason="the quotients have no limit")
-    for digits in LEVELS:
+    tried = levels(point.kind)
+    for digits in tried:
         if not affordable(graph, digits):
             break
-        kind = Digits(digits)
-        x = kind.from_double(at)
+        kind = many(digits)
+        x = exactly(kind, at)
         # the last level also serves what is steep far out, like sin(1e300)
-        size = min(abs(x), kind.number("1")) if digits == LEVELS[-1] else abs(x)
-        steps = [kind.number(f"1e{exponent}") * (size or 1) for exponent in STEPS[digits]]
+        size = min(abs(x), kind.number("1")) if digits == tried[-1] else abs(x)
+        steps = [kind.number(f"1e{exponent}") * (size or 1) for exponent in exponents(digits)]
 
         def value(moved: Any, digits: int = digits) -> Any:
             return primal(point, graph, digits, {node: moved})[1][graph.output]
@@ -121,18 +144,16 @@ def slopes(point: Point, node: int, weight: float, deadline: float = math.inf) -
 
 def along(point: Point, directions: dict[int, float]) -> Slopes:
     """The slopes of the output when several nodes move at once, each by its amount: `right` is forwards."""
-    from backprop.kinds.digits import Digits
-
-    digits = LEVELS[0]
-    kind, graph = Digits(digits), point.graph
+    digits = levels(point.kind)[0]
+    kind, graph = many(digits), point.graph
     for node in directions:
         graph = cut(graph, node)
 
     def value(step: Any) -> Any:
-        moved = {node: kind.from_double(point.values[node]) + step * by for node, by in directions.items()}
+        moved = {node: exactly(kind, point.values[node]) + step * by for node, by in directions.items()}
         return primal(point, graph, digits, moved)[1][graph.output]
 
-    steps = [kind.number(f"1e{exponent}") for exponent in STEPS[digits]]
+    steps = [kind.number(f"1e{exponent}") for exponent in exponents(digits)]
     middle = value(kind.number("0"))
     if not is_number(middle):
         return Slopes(reason="there is no finite value here")
@@ -153,19 +174,23 @@ def told(middle: Any, beside: list[tuple[Any, Any]], steps: list[Any]) -> Slopes
     below = [(middle - low) / h if is_number(low) else None for (low, _), h in zip(beside, steps, strict=True)]
     above = [(high - middle) / h if is_number(high) else None for (_, high), h in zip(beside, steps, strict=True)]
     left, right = side(below, steps), side(above, steps)
-    found = _of_sides(left, right, beside, steps)
+    found = of_sides(left, right, beside, steps)
     found.ends = left, right
     return found
 
 
-def _of_sides(left: Side, right: Side, beside: list[tuple[Any, Any]], steps: list[Any]) -> Slopes:
+def of_sides(left: Side, right: Side, beside: Sequence[tuple[Any, Any]] = (), steps: Sequence[Any] = ()) -> Slopes:
+    """What the two sides tell together; the central difference comes of the values `beside`, if they are known."""
     if left.sort == right.sort == "flat":
         # a change too small for so many digits looks the same, so it is said only when the last level says it too
         return Slopes(reason="nothing changes", flat=True)
     clear = ("slope", "zero", "flat")
     if left.sort in clear and right.sort in clear:
         apart = abs(left.value - right.value)
-        if apart <= 1e-6 * max(abs(left.value), abs(right.value)):
+        # they are one when they differ by no more than each of them still moves
+        if apart <= max(SAME, 1000 * left.apart, 1000 * right.apart) * max(abs(left.value), abs(right.value)):
+            if not beside:
+                return Slopes((left.value + right.value) / 2, 15.0)
             first, second = [(high - low) / (2 * h) for (low, high), h in zip(beside, steps, strict=True)]
             if first == second or abs(first - second) <= abs(second) * 1e-10:
                 return Slopes(second, _digits(first, second))
@@ -194,7 +219,7 @@ def side(quotients: list[Any], steps: list[Any]) -> Side:
     if first == second == 0:
         return Side("flat", second)
     if abs(first - second) <= abs(second) * 1e-6:
-        return Side("slope", second)
+        return Side("slope", second, abs(first - second) / abs(second))
     if abs(second) <= abs(first) * 0.1:
         return Side("zero", second * 0)
     if abs(first * steps[0] - second * steps[1]) <= abs(first * steps[0]) * 1e-6:
@@ -223,26 +248,31 @@ def weights(point: Point) -> list[float]:
         if weight:
             for index in range(graph.offsets[node], graph.offsets[node + 1]):
                 slope = slopes.values[index]
-                if isinstance(slope, float) and slope and not slopes.exact_zero[index]:
-                    found[graph.args[index]] += weight * abs(slope)
+                if slope is not None and not isinstance(slope, Hole) and not slopes.exact_zero[index]:
+                    size = abs(slope)
+                    found[graph.args[index]] += weight * as_double(size)
     return found
 
 
-def affordable(graph: Graph, digits: int) -> bool:
-    """Whether the values of a graph are worked out with so many digits in well under a second.
+def is_heavy(graph: Graph) -> bool:
+    """Whether an operation takes seconds with the digits of the last level: the gamma function and its kin."""
+    return any(ops.rows()[code].flops >= HEAVY for code in set(graph.codes) if code >= 0)
+
+
+def affordable(graph: Graph, digits: int, times: int = 1) -> bool:
+    """Whether the values of a graph are worked out with so many digits in well under a second, or `times` as long.
 
     It counts nodes and looks at no clock: the same question has the same answer on every machine.
     """
-    if digits == LEVELS[-1] and any(ops.rows()[code].flops >= HEAVY for code in set(graph.codes) if code >= 0):
+    if digits >= LEVELS[-1] and is_heavy(graph):
         return False
-    return len(graph) <= LARGEST[digits]
+    most = next((most for enough, most in LARGEST.items() if digits <= enough), 300_000 // digits)
+    return len(graph) <= times * most
 
 
 def primal(point: Point, graph: Graph, digits: int, moved: dict[int, Any]) -> tuple[Any, list[Any]]:
     """The values of all nodes with so many digits, some leaves moved elsewhere: no rule is involved."""
-    from backprop.kinds.digits import Digits
-
-    kind = Digits(digits)
+    kind = many(digits)
     leaves = {
         node: exactly(kind, point.values[node])
         for node, code in enumerate(graph.codes)
@@ -251,9 +281,19 @@ def primal(point: Point, graph: Graph, digits: int, moved: dict[int, Any]) -> tu
     return kind, values(graph, kind, leaves | moved)
 
 
-def exactly(kind: Any, value: Any) -> Any:
-    """A double as a number with more digits; what is no number stays as it is."""
-    return kind.from_double(value) if isinstance(value, float) else value
+@lru_cache(maxsize=64)
+def many(digits: int) -> Digits:
+    """The kind of so many digits, made once."""
+    from backprop.kinds.digits import Digits
+
+    return Digits(digits)
+
+
+def exactly(kind: Digits, value: Any) -> Any:
+    """A number of another kind as one with more digits; what is no number stays as it is."""
+    if isinstance(value, float):
+        return kind.from_double(value)
+    return value if value is None or isinstance(value, (bool, Hole)) else kind.context.convert(value)
 
 
 def cut(graph: Graph, node: int) -> Graph:
@@ -263,6 +303,16 @@ def cut(graph: Graph, node: int) -> Graph:
     codes = graph.codes[:]
     codes[node] = INPUT
     return replace(graph, codes=codes)
+
+
+def as_double(value: Any) -> float:
+    """The double nearest to a number of any kind; an infinity when there is none."""
+    if isinstance(value, float):
+        return value
+    try:
+        return to_double(value) if hasattr(value, "_mpf_") else float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def to_double(value: Any) -> float:

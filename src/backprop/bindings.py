@@ -22,7 +22,7 @@ from backprop.mistakes import (
     WordMissing,
     closest,
 )
-from backprop.numerals import numeral
+from backprop.numerals import numeral, span_of
 
 # the terminal NAME of the grammar
 NAME = (
@@ -83,8 +83,9 @@ class Words:
         if text is None:
             return otherwise
         if not re.fullmatch(r"\+?[0-9]{1,12}", text.strip()) or not least <= int(text) <= most:
-            top = f" up to {most}" if most < 10**9 else ""
-            raise OptionValue(name, text, f"A whole number from {least}{top or ' on'}, like: --{name} {max(least, 10)}")
+            large = text.strip().lstrip("+").isdecimal() and int(text.strip()) > most
+            top = f" up to {most}" if most < 10**9 or large else " on"
+            raise OptionValue(name, text, f"A whole number from {least}{top}, like: --{name} {max(least, 10)}")
         return int(text)
 
     def number(self, name: str, otherwise: float) -> float:
@@ -327,6 +328,8 @@ def saved_number(value: Any, name: str) -> str:
     """The plain text of a number in JSON, where infinities are words. Raises `NotANumber`."""
     if isinstance(value, list):
         raise NotANumber(name, "[...]")
+    if isinstance(value, dict) and value.keys() == {"mid", "rad"}:
+        return span_of(numeral(value["mid"], name), numeral(value["rad"], name))
     infinite = {"Infinity": "inf", "-Infinity": "-inf"}
     return numeral(infinite.get(value, value) if isinstance(value, str) else value, name)
 

@@ -1,64 +1,55 @@
-"""Check: every witness in full, and how the difference quotients of doubles close in on the derivative.
-
-The central quotient (f(x + h) - f(x - h)) / 2h is wrong by about h² f'''/6, the one-sided one (f(x + h) - f(x)) / h by
-about h f''/2: ten times smaller a step gives the first two more digits and the second one. Below a certain step the
-rounding of f, divided by h, takes over and both get worse again.
-"""
+"""Check: every witness in full, how the difference quotients of doubles close in, and claims of others judged."""
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from backprop import point as points
-from backprop.beside import cut
-from backprop.graph import CONST, INPUT
+from backprop.claims import NOT_CHECKED, RIGHT, UNDEFINED, WRONG, Judged, judge
+from backprop.claims.reading import read
+from backprop.claims.truth import texts_of
 from backprop.kinds import Hole, is_number
-from backprop.kinds.real import REAL
+from backprop.mistakes import MissingValue
 from backprop.notes import notes
 from backprop.point import Number, Point, Program
 from backprop.record import Note, Value, Witness, json_value
+from backprop.stencils import PLACES, ROWS, Approach, Convergence, stencils
 from backprop.syntax import canonical
-from backprop.values import values
-from backprop.witnesses import start
+from backprop.tracing import merged
+from backprop.witnesses import certified, start
 
 FORMAT, VERSION = "backprop-check", 1
 
-EXPONENTS = range(-1, -13, -1)
-
 # Evaluations of a node for all quotients together; the inputs beyond that get none, and a note says so.
 MOST_EVALUATIONS = 3_000_000
+# Those with many digits, which choose the steps; the inputs beyond that have the step that comes nearest.
+MOST_FINE_EVALUATIONS = 60_000
+# Quotients of doubles that agree to fewer digits are no check.
+ENOUGH = 4.0
+# Witnesses that share the rules with the answer: they show slips of the engines alone.
+NOT_INDEPENDENT = ("forward mode", "paths", "rounding", certified.BY)
 
 
 @dataclass(slots=True)
-class Quotient:
-    """A difference quotient, how far it is from the derivative, and how many times farther the one before was."""
+class Conclusion:
+    """What all witnesses together say of one derivative: the verdict, to how many digits at least, and by whom."""
 
-    value: float
-    error: float | None = None
-    ratio: float | None = None
-
-
-@dataclass(slots=True)
-class Convergence:
-    """Both quotients for one step; None where the function has no value there.
-
-    `best_central` and `best_one_sided` mark the step that comes nearest.
-    """
-
-    step: float
-    central: Quotient | None = None
-    one_sided: Quotient | None = None
-    best_central: bool = False
-    best_one_sided: bool = False
+    of: str
+    verdict: str
+    text: str
+    digits: float | None = None
 
 
 @dataclass(slots=True)
 class CheckReport:
-    """What all witnesses say of a program at a point. `convergence` holds the rows of each input."""
+    """What all witnesses say of a program at a point, and what is to be said of claims.
+
+    `convergence` holds the rows of each input, `approaches` how the quotients close in, `conclusions` a verdict for
+    each derivative. Without values for the inputs (`at_point` is False) there are claims alone.
+    """
 
     program: str
     canonical: str
@@ -70,13 +61,28 @@ class CheckReport:
     witnesses: list[Witness] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     convergence: dict[str, list[Convergence]] = field(default_factory=dict)
+    approaches: dict[str, list[Approach]] = field(default_factory=dict)
+    conclusions: list[Conclusion] = field(default_factory=list)
+    claims: list[Judged] = field(default_factory=list)
+    at_point: bool = True
 
     @property
     def exit_code(self) -> int:
-        """0 when nothing disagrees, 1 when something does, 3 when an answer is undefined at this point."""
+        """0 when everything agrees, 1 when something does not, 3 when an answer is undefined at this point.
+
+        Doubles that lose half of their digits do not agree, and neither does what no witness could check. With claims
+        it is 0 when all of them are right.
+        """
+        said = {witness.verdict for witness in self.witnesses}
+        lost = any(witness.by == "rounding" and witness.verdict == "inaccurate" for witness in self.witnesses)
+        if "DISAGREES" in said:
+            return 1
+        if self.claims:
+            verdicts = {claim.verdict for claim in self.claims}
+            return 1 if WRONG in verdicts else 3 if UNDEFINED in verdicts else 1 if NOT_CHECKED in verdicts else 0
         if any(note.code == "undefined" for note in self.notes):
             return 3
-        return 1 if any(witness.verdict == "DISAGREES" for witness in self.witnesses) else 0
+        return 1 if lost or any(one.verdict == NOT_CHECKED for one in self.conclusions) else 0
 
     def to_dict(self) -> dict[str, Any]:
         """The report as a record of plain values; absent things are absent."""
@@ -87,7 +93,12 @@ class CheckReport:
         record |= {"wrt": self.wrt, "gradient": json_value(self.gradient)}
         record["witnesses"] = [_record(witness) for witness in self.witnesses]
         record["notes"] = [_record(note) for note in self.notes]
+        record["conclusions"] = [_record(one) for one in self.conclusions]
         record["convergence"] = {name: [_record(row) for row in rows] for name, rows in self.convergence.items()}
+        record["approaches"] = {name: [_record(one) for one in each] for name, each in self.approaches.items()}
+        if self.claims:
+            record["claims"] = [_record(one) for one in self.claims]
+            record["right"] = sum(claim.verdict == RIGHT for claim in self.claims)
         return record
 
     def to_json(self) -> str:
@@ -95,57 +106,107 @@ class CheckReport:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
-def check(program: str | Program, inputs: Mapping[str, Number], *, wrt: Sequence[str] | None = None) -> CheckReport:
-    """Everything that can be said for and against the derivatives of a program at a point.
+def check(
+    program: str | Program,
+    inputs: Mapping[str, Number],
+    *,
+    wrt: Sequence[str] | None = None,
+    claims: Iterable[str | tuple[str, str | None]] = (),
+) -> CheckReport:
+    """Everything that can be said for and against the derivatives of a program at a point, and of claims about them.
 
-    Raises `Mistake` for a program or inputs that cannot be read; a point where nothing is defined is no mistake.
+    A claim is a text such as "dx = 2*x" or "f = 9" (or the text of a file and its name). Claims alone need no inputs:
+    formulas are then judged at random points. Raises `Mistake` for a program, inputs or claims that cannot be read; a
+    point where nothing is defined is no mistake.
 
     >>> report = check("x^2", {"x": 3})
-    >>> report.exit_code, report.convergence["x"][1].one_sided.value
-    (0, 6.009999999999849)
+    >>> report.exit_code, report.conclusions[0].verdict
+    (0, 'agrees')
+    >>> check("x^2", {"x": 3}, claims=["dx = 6", "dx = x"]).exit_code
+    1
     """
-    here = points.at(program, inputs, wrt)
-    running = start(here)
+    if isinstance(program, str):
+        program = Program(program)
+    texts = [claim if isinstance(claim, tuple) else (claim, None) for claim in claims]
+    try:
+        here = points.at(program, inputs, wrt)
+    except MissingValue:
+        if not texts or inputs:
+            raise
+        return _claims_alone(program, texts)
     graph = here.graph
+    asked = read(here.syntax, graph, texts)
+    running = start(here)
     gradient = here.gradient()
+    value = here.answer()
     report = CheckReport(
         program=here.syntax.source,
         canonical=canonical(here.syntax),
         inputs={name: here.values[graph.inputs[name]] for name in here.given},
         output=graph.ids[graph.output],
-        value=None if isinstance(here.value(), Hole) else here.value(),
+        value=None if isinstance(value, Hole) else value,
         wrt=list(gradient),
         gradient={name: slope for name, slope in gradient.items() if not isinstance(slope, Hole)},
         notes=notes(here),
     )
-    report.witnesses, more = running.finish()
-    report.notes.extend(more)
+    if asked:
+        report.claims = judge(graph, here.syntax.source, asked, texts_of(graph, here.given))
+    said, more = running.finish()
+    order = {name: place for place, name in enumerate(report.wrt)}
+    report.witnesses = sorted([*said, *certified.testify(here)], key=lambda one: order.get(one.of, len(order)))
+    report.notes = merged(report.notes, more)
+    if not asked:
+        _put_in_quotients(report, here)
+    mended = {here.name_of(node) for node, one in here.singular().items() if one.mended}
+    report.conclusions = [conclusion(report, name, name in mended) for name in report.wrt]
+    return report
+
+
+def _claims_alone(program: Program, texts: list[tuple[str, str | None]]) -> CheckReport:
+    """Claims about a program that has no values."""
+    syntax, graph = program.read()
+    asked = read(syntax, graph, texts)
+    output = graph.ids[graph.output]
+    report = CheckReport(syntax.source, canonical(syntax), {}, output, None, [], {}, at_point=False)
+    report.claims = judge(graph, syntax.source, asked, None)
+    return report
+
+
+def _put_in_quotients(report: CheckReport, here: Point) -> None:
+    """The quotients of doubles for each input, as far as the graph allows."""
     cost, left_out = 0, 0
     for node in here.wrt:
-        cost += 2 * len(EXPONENTS) * len(graph)
+        cost += 2 * ROWS * len(here.graph)
         if cost > MOST_EVALUATIONS:
             left_out += 1
             continue
         name = here.name_of(node)
-        rows = convergence(here, node, _truth(report, name))
-        if rows:
-            report.convergence[name] = rows
+        left, right = _sides(here, node)
+        fine = cost // (2 * ROWS) * PLACES <= MOST_FINE_EVALUATIONS
+        found = stencils(here, node, _truth(report, name, left, right), left, right, fine)
+        if found is not None and found.rows:
+            report.convergence[name] = found.rows
+            report.approaches[name] = found.approaches
     if left_out:
         text = f"the convergence of quotients is left out for {left_out} of {len(here.wrt)} inputs: the graph is large"
         report.notes.append(Note("left-out", text))
-    return report
 
 
-def _truth(report: CheckReport, name: str) -> float | None:
+def _sides(here: Point, node: int) -> tuple[float | None, float | None]:
+    """The slopes from left and right at a kink, None where there is none."""
+    one = here.singular().get(node)
+    if one is None or one.sides.central is not None:
+        return None, None
+    left, right = one.left, one.right
+    if isinstance(left, float) and isinstance(right, float) and is_number(left) and is_number(right):
+        return left, right
+    return None, None
+
+
+def _truth(report: CheckReport, name: str, left: float | None, right: float | None) -> float | None:
     """The derivative as the best witness has it; our own where none has one; None at a kink, where there is none."""
-    for witness in report.witnesses:
-        if (
-            witness.of == name
-            and witness.by == "difference"
-            and witness.verdict != "not checked"
-            and witness.value is None
-        ):
-            return None
+    if left is not None and right is not None and left != right:
+        return None
     for by in ("sympy", "difference"):
         for witness in report.witnesses:
             if witness.of == name and witness.by == by and isinstance(witness.value, float):
@@ -154,78 +215,73 @@ def _truth(report: CheckReport, name: str) -> float | None:
     return own if isinstance(own, float) and is_number(own) else None
 
 
-def convergence(point: Point, node: int, truth: float | None) -> list[Convergence]:
-    """The quotients of the output in one node, in doubles, for smaller and smaller steps; none off the number line."""
-    at, middle = point.values[node], point.value()
-    if not isinstance(at, float) or not is_number(at) or not is_number(middle):
-        return []
-    graph = cut(point.graph, node)
-    leaves = {
-        leaf: point.values[leaf]
-        for leaf, code in enumerate(graph.codes)
-        if code in (INPUT, CONST) and not isinstance(point.values[leaf], Hole)
-    }
+def conclusion(report: CheckReport, name: str, mended: bool = False) -> Conclusion:
+    """One line on one derivative: who agrees, to how many digits at least, and who could not tell.
 
-    def value(x: float) -> Any:
-        return values(graph, REAL, leaves | {node: x})[graph.output]
-
-    rows: list[Convergence] = []
-    for step in steps(at):
-        above, below = value(at + step), value(at - step)
-        row = Convergence(step)
-        if is_number(above) and is_number(below):
-            row.central = Quotient((above - below) / (2 * step) + 0.0)
-        if is_number(above):
-            row.one_sided = Quotient((above - middle) / step + 0.0)
-        elif is_number(below):
-            row.one_sided = Quotient((middle - below) / step + 0.0)
-        rows.append(row)
-    if truth is not None:
-        _measure([row.central for row in rows], truth)
-        _measure([row.one_sided for row in rows], truth)
-        _mark(rows)
-    return rows
-
-
-def steps(x: float) -> list[float]:
-    """0.1, 0.01, ... for an ordinary number; in proportion for a large or a small one, in powers of ten.
-
-    Beside the smallest numbers of all there are fewer: no step is 0.
-
-    >>> steps(2.0)[:2], steps(3000.0)[:2], steps(1e-7)[:1], steps(1e-322)
-    ([0.1, 0.01], [100.0, 10.0], [1e-07], [1e-323])
+    Witnesses that share the rules do not count. Of an answer that is `mended`, because it does not come from the rules,
+    the edges tell nothing. Where nobody else can tell, the quotients of doubles may.
     """
-    size = math.floor(math.log10(abs(x))) if x else 0
-    shift = size + 1 if size < -1 else max(0, size)
-    return [step for exponent in EXPONENTS if (step := float(f"1e{exponent + shift}"))]
+    if name not in report.gradient:
+        return Conclusion(name, UNDEFINED, "undefined at this point")
+    own = [one for one in report.witnesses if one.of in (name, "all") and one.by not in NOT_INDEPENDENT]
+    against = [one for one in report.witnesses if one.of in (name, "all") and one.verdict == "DISAGREES"]
+    if against:
+        return Conclusion(name, "DISAGREES", f"contradicted by {_names(against)}")
+    telling = [
+        one for one in own if one.verdict != NOT_CHECKED and not (one.by == "sympy rules" and _is_partial(one, mended))
+    ]
+    silent = [one for one in own if one not in telling]
+    poor = [one for one in telling if one.verdict == "inaccurate"]
+    measured = [one.digits for one in telling if one.digits is not None]
+    digits = min(measured) if measured else None
+    told = "" if digits is None else f" to {digits:.1f} digits"
+    without = f"; {_names(silent)} could not tell" if silent else ""
+    if poor:
+        return Conclusion(name, "inaccurate", f"the rules are right, but doubles agree{told} only{without}", digits)
+    if any(one.by == "difference" and one.digits is None for one in telling):
+        return Conclusion(name, "agrees", f"{_agree(telling)}: it lies between the slopes of a kink{without}")
+    if telling:
+        return Conclusion(name, "agrees", f"{_agree(telling)}{told}{without}", digits)
+    seen = [one.digits or 0.0 for one in report.approaches.get(name, ())]
+    if seen and min(seen) >= ENOUGH:
+        if any(row.left is not None for row in report.convergence[name]):
+            told = "the quotients of doubles show a kink, and it lies between the slopes"
+            return Conclusion(name, "agrees", f"{told}{without}")
+        return Conclusion(
+            name, "agrees", f"the quotients of doubles agree to {max(seen):.1f} digits{without}", max(seen)
+        )
+    reasons = dict.fromkeys(one.reason for one in silent if one.reason)
+    why = f": {'; '.join(reasons)}" if reasons else ""
+    return Conclusion(name, NOT_CHECKED, f"not checked by anything that is independent of the rules{why}")
 
 
-def _measure(quotients: list[Quotient | None], truth: float) -> None:
-    """Put in how far each quotient is off, and how many times farther the one before it was."""
-    before: float | None = None
-    for quotient in quotients:
-        if quotient is None:
-            before = None
-            continue
-        quotient.error = abs(quotient.value - truth)
-        if before is not None and quotient.error:
-            quotient.ratio = before / quotient.error
-        before = quotient.error
+def _is_partial(edges: Witness, mended: bool) -> bool:
+    """Whether the edges tell too little: some were left out, or the answer does not come from them."""
+    return mended or (edges.reason or "").startswith(NOT_CHECKED)
 
 
-def _mark(rows: list[Convergence]) -> None:
-    """Mark the row that comes nearest, the first of several."""
-    central = [(row.central.error, -row.step) for row in rows if row.central and row.central.error is not None]
-    one_sided = [(row.one_sided.error, -row.step) for row in rows if row.one_sided and row.one_sided.error is not None]
-    for row in rows:
-        row.best_central = bool(central) and -row.step == min(central)[1]
-        row.best_one_sided = bool(one_sided) and -row.step == min(one_sided)[1]
+NAMES = {"sympy": "SymPy", "sympy rules": "SymPy edge by edge", "difference": "the difference with many digits"}
 
 
-def _record(item: Any) -> dict[str, Any]:
+def _names(witnesses: Sequence[Witness]) -> str:
+    """Witnesses in words."""
+    names = list(dict.fromkeys(NAMES.get(one.by, one.by) for one in witnesses))
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _agree(witnesses: Sequence[Witness]) -> str:
+    return f"{_names(witnesses)} agree{'s' if len({one.by for one in witnesses}) == 1 else ''}"
+
+
+def _record(item: Any) -> Any:
+    """A dataclass as plain values; absent things are absent."""
     found: dict[str, Any] = {}
     for name in item.__slots__:
         value = getattr(item, name)
-        if value is not None and value is not False:
-            found[name] = _record(value) if isinstance(value, Quotient) else json_value(value)
+        if value is None or value is False or value == []:
+            continue
+        if isinstance(value, list):
+            found[name] = [_record(one) for one in value]
+        else:
+            found[name] = _record(value) if hasattr(value, "__slots__") else json_value(value)
     return found

@@ -9,16 +9,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from backprop import bindings
 from backprop.bindings import Option, Words
+from backprop.figures import usual_figures
 from backprop.mistakes import (
     CannotRead,
     CannotWrite,
     ExtraWord,
     Mistake,
+    NotANumber,
     NothingGiven,
     OneAtATime,
     OptionValue,
@@ -28,8 +30,9 @@ from backprop.mistakes import (
 )
 
 if TYPE_CHECKING:
+    from backprop.kinds import Kind
     from backprop.point import Program
-    from backprop.record import Trace
+    from backprop.record import Birth, Trace
     from backprop.render.look import Look
 
 # A mistake tells its own code (2, or 3 where nothing is defined), and so does every answer (1 where a check disagrees).
@@ -41,6 +44,8 @@ LONGEST_PROGRAM = 1 << 25
 MOST_STEPS_IN_JSON = 100_000
 # The largest terms are held until they are in order; whoever wants them all can have them as they come.
 MOST_RANKED = 100_000
+# The farthest that --limit moves a bound: numbers of a billion bits.
+MOST_LIMIT = 10**9
 
 SAYS = "Trace how a result is computed, and how it moves with each of its inputs."
 
@@ -91,6 +96,13 @@ def format_names() -> list[str]:
     return [found.name for found in formats()]
 
 
+def convention_names() -> list[str]:
+    """Whose choice can be taken at a kink."""
+    from backprop.conventions import NAMES
+
+    return list(NAMES)
+
+
 def path_formats() -> list[str]:
     """The formats that paths can be shown in."""
     from backprop.render.paths import FORMATS
@@ -109,12 +121,34 @@ FILE = Option("file", "read the program from a file", "FILE")
 AT = Option("at", 'read values from a JSON file such as {"x": 2}; the command line wins', "FILE")
 OUT = Option("output", "write to a file, whole or not at all", "FILE", short="-o")
 FIGURES = Option("figures", "significant digits in tables (6)", "N")
+KIND = Option("kind", "the kind of number: real (double precision), exact, digits:N, certified (real)", "KIND")
+LIMIT = Option("limit", "the bound of a kind: bits of an exact fraction, N of digits:N", "N")
+UNDEFINED = Option(
+    "undefined",
+    "what has no value: explain, or propagate NaN and infinities as a plain tape does (explain)",
+    "HOW",
+    one_of("explain", "propagate"),
+)
+CONVENTION = Option(
+    "convention",
+    "whose choice is taken at a kink: minimum-norm, mean, left, right, nan, or that of a framework: torch, jax, "
+    "tensorflow, autograd, casadi (minimum-norm)",
+    "NAME",
+    convention_names,
+)
 WRT = Option("wrt", "the inputs or nodes whose derivatives are asked for: x,y", "NAMES", many=True)
 FORMAT = Option("format", "how the trace is shown; -o FILE chooses by the ending", "FORMAT", format_names)
 PLAIN = Option("format", "how the answer is shown", "FORMAT", one_of("table", "json"))
 QUESTION = (FILE, AT)
+DIRECTIONS = (
+    Option("jvp", "the slope along a direction: x=1,y=0, or [1, 0] in the order of --wrt", "DIRECTION"),
+    Option("vjp", "the gradient times a number, as it is pulled back from the output", "NUMBER"),
+    Option("hvp", "the Hessian times a direction: how the gradient moves along it", "DIRECTION"),
+    Option("hessian", "every second derivative; backprop hessian checks them too"),
+    Option("order", "the Taylor series up to t^N along --jvp, or in the one input", "N"),
+)
 # commands whose answer says itself how the program was read
-TELLS_READINGS = ("trace", "check", "step")
+TELLS_READINGS = ("trace", "check", "step", "hessian")
 
 
 @dataclass(slots=True)
@@ -133,6 +167,7 @@ class Asked:
     command: Command
     words: Words
     streams: Streams
+    saved_kind: str = "real"  # of a trace that stands for its program
 
     @property
     def format(self) -> str:
@@ -154,8 +189,32 @@ class Asked:
         return self.format == "json"
 
     @property
+    def kind(self) -> Kind:
+        """The kind of number asked for. Raises `UnknownKind`, `KindArgument` and `ExtraMissing`."""
+        from backprop import kinds
+
+        limit = self.words.count("limit", 0, most=MOST_LIMIT) if "limit" in self.words.options else None
+        kind = kinds.by_name(self.words.text("kind", self.saved_kind), limit)
+        if "undefined" not in self.words.options and "convention" not in self.words.options:
+            return kind
+        from backprop.conventions import numbers
+
+        return numbers(kind, self.words.text("undefined", "explain"), self.convention)
+
+    @property
+    def convention(self) -> str:
+        """Whose choice is taken at a kink."""
+        return self.words.text("convention", "minimum-norm")
+
+    @property
     def figures(self) -> int:
-        return self.words.count("figures", 6, 1, 17)
+        """The significant digits in tables: those asked for, else as many as the kind has."""
+        return self.figures_of(self.words.text("kind", self.saved_kind))
+
+    def figures_of(self, kind: str) -> int:
+        """The significant digits of numbers of a kind: those asked for, else as many as the kind has."""
+        usual = usual_figures(kind)
+        return self.words.count("figures", usual, 1, max(17, usual))
 
     @property
     def look(self) -> Look:
@@ -210,6 +269,7 @@ class Asked:
             saved = saved_trace(text)
             text = saved.program
             given = {name: bindings.saved_number(value, name) for name, value in saved.inputs.items()}
+            self.saved_kind = "real" if saved.kind == "symbol" else saved.kind
         if len(text) > LONGEST_PROGRAM:
             told = f"it has {len(text)} characters, and {LONGEST_PROGRAM} are the most that I work with"
             raise CannotRead(origin or "the program", told)
@@ -254,7 +314,15 @@ class Asked:
             renderer = render.by_name(self.words.text("format", "table"))
         else:
             renderer = render.by_suffix(suffix)
-        self.show(renderer.render(trace, self.look))
+        self.show(renderer.render(trace, replace(self.look, figures=self.figures_of(trace.kind))))
+
+    def say_birth(self, found: Birth | None) -> None:
+        """Tell where a NaN or an infinity came from, if there is one."""
+        if found is not None:
+            from backprop.birthplace import told
+
+            self.say(f"note: {told(found)}")
+            self.say(f"to see it alone: {found.command}")
 
     def say(self, text: str) -> None:
         """A line of talk; the result does not depend on whether it can be heard."""
@@ -331,7 +399,12 @@ def write_file(path: str, lines: Iterable[str]) -> None:
     ),
     FIGURES,
     Option("no-check", "leave the witnesses out"),
+    Option("rounding", "tell how many digits of every value and adjoint are right in doubles"),
     Option("symbolic", "formulas in place of numbers; no values needed"),
+    KIND,
+    LIMIT,
+    UNDEFINED,
+    CONVENTION,
     *QUESTION,
     FORMAT,
     OUT,
@@ -355,6 +428,9 @@ def trace(asked: Asked) -> int:
         check=not words.flag("no-check"),
         symbolic=words.flag("symbolic"),
         figures=asked.figures,
+        kind=asked.kind,
+        convention=asked.convention,
+        rounding=words.flag("rounding"),
     )
     asked.show_trace(found)
     return found.exit_code
@@ -390,17 +466,44 @@ def diff(asked: Asked) -> int:
     "EXPRESSION",
     WRT,
     FIGURES,
+    KIND,
+    LIMIT,
+    UNDEFINED,
+    CONVENTION,
+    *DIRECTIONS,
     *QUESTION,
     PLAIN,
     OUT,
-    examples=('backprop grad "x^2 + sin(x*y)" --x 1/3 --y 2', 'backprop grad "x^2" --x 3 --format json'),
+    examples=(
+        'backprop grad "x^2 + sin(x*y)" --x 1/3 --y 2',
+        'backprop grad "x^2" --x 3 --format json',
+        'backprop grad "x^2*y" --x 3 --y 2 --jvp x=1,y=0 --hvp "[1, 0]" --hessian',
+        'backprop grad "exp(sin(x))" --x 0 --order 6',
+    ),
 )
 def grad(asked: Asked) -> int:
-    """Show the value and the gradient alone: the fastest answer."""
-    from backprop.gradient import gradient
+    """Show the value and the gradient alone: the fastest answer.
+
+    More can be asked: the slope along a direction, the Hessian or its product with a vector, a Taylor series.
+    """
+    if any(option.name in asked.words.options for option in DIRECTIONS):
+        return _directional(asked)
+    from backprop.gradient import answered
+    from backprop.notes import lost
 
     program, inputs = asked.question()
-    value, slopes = gradient(program, inputs, asked.words.names("wrt"))
+    kind = asked.kind
+    here = answered(program, inputs, asked.words.names("wrt"), kind, convention=asked.convention)
+    for note in lost(here):
+        asked.say(f"note: {note.text}")
+    if kind.propagates:
+        from backprop import birthplace, opinions
+
+        asked.say_birth(birthplace.birth(here))
+        for text in opinions.remarks(here):
+            asked.say(f"note: {text}")
+    value = kind.record(here.answer())
+    slopes = {name: kind.record(slope) for name, slope in here.gradient().items()}
     if asked.json:
         from backprop.record import json_value
 
@@ -409,8 +512,73 @@ def grad(asked: Asked) -> int:
         from backprop.render.grad import render
 
         _, graph = program.read(program.spelled(inputs))
-        asked.show(render(graph.ids[graph.output], value, slopes, asked.look))
+        look = replace(asked.look, whole="figures" not in asked.words.options)
+        asked.show(render(graph.ids[graph.output], value, slopes, look))
     return FINE
+
+
+def _directional(asked: Asked) -> int:
+    """What `grad` tells besides the gradient."""
+    from backprop.directions import directional
+    from backprop.render.directions import render
+    from backprop.taylor import LARGEST_ORDER
+
+    words = asked.words
+    for option in ("undefined", "convention"):
+        if option in words.options:
+            named = [f"--{one.name}" for one in DIRECTIONS if one.name in words.options]
+            raise OneAtATime([f"--{option}", named[0]])
+    program, inputs = asked.question()
+    found = directional(
+        program,
+        inputs,
+        words.names("wrt"),
+        asked.kind,
+        jvp=words.options.get("jvp"),
+        vjp=words.options.get("vjp"),
+        hvp=words.options.get("hvp"),
+        hessian=words.flag("hessian"),
+        order=words.count("order", 1, most=LARGEST_ORDER) if "order" in words.options else None,
+    )
+    for note in found.notes:
+        asked.say(f"note: {note.text}")
+    if asked.json:
+        asked.show_record(found.to_dict())
+    else:
+        asked.show(render(found, asked.look))
+    return FINE
+
+
+@command(
+    "EXPRESSION",
+    Option("wrt", "the inputs whose second derivatives are asked for: x,y", "NAMES", many=True),
+    FIGURES,
+    Option("no-check", "leave the witnesses out"),
+    KIND,
+    LIMIT,
+    *QUESTION,
+    PLAIN,
+    OUT,
+    examples=(
+        'backprop hessian "(1 - x)^2 + 100*(y - x^2)^2" --x -1.2 --y 1',
+        'backprop hessian "exp(-sqrt(x^2 + y^2)^2)" --x 0 --y 0 --format json',
+    ),
+)
+def hessian(asked: Asked) -> int:
+    """Show every second derivative, and who confirms it.
+
+    Exit code 1 when a witness disagrees, 3 when a second derivative does not exist.
+    """
+    from backprop.hessians import report
+    from backprop.render.hessian import render
+
+    program, inputs = asked.question()
+    found = report(program, inputs, asked.words.names("wrt"), asked.kind, check=not asked.words.flag("no-check"))
+    if asked.json:
+        asked.show_record(found.to_dict())
+    else:
+        asked.show(render(found, asked.look))
+    return found.exit_code
 
 
 @command(
@@ -422,6 +590,10 @@ def grad(asked: Asked) -> int:
     Option("factor", "the sum with what is shared taken out of the brackets"),
     Option("symbolic", "terms as formulas; no values needed"),
     FIGURES,
+    KIND,
+    LIMIT,
+    UNDEFINED,
+    CONVENTION,
     *QUESTION,
     Option("format", "how the paths are shown", "FORMAT", path_formats),
     OUT,
@@ -442,29 +614,60 @@ def paths(asked: Asked) -> int:
         raise OneAtATime([f"--{name}" for name in shows])
     symbolic = words.flag("symbolic")
     program, inputs = asked.question()
-    found = trace(program, inputs, check=False, symbolic=symbolic, figures=asked.figures)
+    found = trace(
+        program,
+        inputs,
+        check=False,
+        symbolic=symbolic,
+        figures=asked.figures,
+        kind=asked.kind,
+        convention=asked.convention,
+    )
+    asked.say_birth(found.birth)
+    for note in found.notes:
+        if note.code == "convention":
+            asked.say(f"note: {note.text}")
     between = routes(found, words.names("from") or [], words.text("to") or None, symbolic=symbolic)
     show = shows[0] if shows else "list"
-    asked.show(lines(between, asked.look, format=asked.format, show=show, k=words.count("top", 10, most=MOST_RANKED)))
+    look = asked.look
+    if found.kind.startswith("digits:") and "figures" not in words.options and look.figures > 2:
+        # the partials that a trace holds are rounded, so a product of them has not quite as many digits
+        look = replace(look, figures=look.figures - 2)
+    asked.show(lines(between, look, format=asked.format, show=show, k=words.count("top", 10, most=MOST_RANKED)))
     return exit_code(between)
 
 
 @command(
     "EXPRESSION",
+    Option(
+        "claim",
+        "judge an answer: dx=-4, df/dz=2*x, x=undefined, f=7 for a value; @F is a file of claims, one a line",
+        "CLAIM",
+        many=True,
+    ),
     WRT,
     FIGURES,
     *QUESTION,
     PLAIN,
     OUT,
-    examples=('backprop check "tanh(x1*w1 + b)" x1=2 w1=0.5 b=0.1',),
+    examples=(
+        'backprop check "tanh(x1*w1 + b)" x1=2 w1=0.5 b=0.1',
+        'backprop check "sin(x^2)" --x 3 --claim "dx = 2*x*cos(x^2)" --claim dx=-5.467',
+        'backprop check "(x^2 + 1)^3" --claim "dx = 6*x*(x^2 + 1)^2"',
+    ),
 )
 def check(asked: Asked) -> int:
-    """Hold the derivatives against every witness; exit code 1 when one disagrees."""
+    """Hold the derivatives, or somebody's claims, against every witness; exit code 1 when one disagrees."""
     from backprop.checks import check as checked
     from backprop.render.check import render
 
     program, inputs = asked.question()
-    report = checked(program, inputs, wrt=asked.words.names("wrt"))
+    claims: list[tuple[str, str | None]] = []
+    if "claim" in asked.words.options:
+        from backprop.claims.reading import from_words
+
+        claims = from_words(asked.words.text("claim"))
+    report = checked(program, inputs, wrt=asked.words.names("wrt"), claims=claims)
     if asked.json:
         asked.show_record(report.to_dict())
     else:
@@ -590,13 +793,43 @@ def vars_(asked: Asked) -> int:
     return FINE
 
 
-@command("", OUT, binds=False, examples=("backprop schema > trace.schema.json",))
+@command(
+    "EXPRESSION",
+    WRT,
+    FIGURES,
+    *QUESTION,
+    PLAIN,
+    OUT,
+    examples=('backprop conventions "max(x, 0)" --x 0', 'backprop conventions "sqrt(x*x)" --x 0 --format json'),
+)
+def conventions(asked: Asked) -> int:
+    """Show what each framework and each convention gives for the derivatives here, and which of them are right."""
+    from backprop.opinions import opinions
+    from backprop.render.conventions import render
+
+    program, inputs = asked.question()
+    found = opinions(program, inputs, asked.words.names("wrt"))
+    if asked.json:
+        asked.show_record(found.to_dict())
+    else:
+        asked.show(render(found, asked.look))
+    return FINE
+
+
+@command(
+    "",
+    Option("of", "the record: trace, or hessian (trace)", "RECORD", one_of("trace", "hessian")),
+    OUT,
+    binds=False,
+    examples=("backprop schema > trace.schema.json", "backprop schema --of hessian"),
+)
 def schema(asked: Asked) -> int:
-    """Print the JSON Schema of a trace."""
-    from backprop.schema import schema as described
+    """Print the JSON Schema of a trace, or of a Hessian."""
+    from backprop.schema import hessian_schema
+    from backprop.schema import schema as trace_schema
 
     asked.at_most(0)
-    asked.show_record(described())
+    asked.show_record(hessian_schema() if asked.words.text("of") == "hessian" else trace_schema())
     return FINE
 
 
@@ -629,7 +862,14 @@ def run(words: Sequence[str], streams: Streams) -> int:
 def run_command(found: Command, words: Sequence[str], streams: Streams) -> int:
     if asks_for_help(words):
         return show_help([found.name], streams)
-    return found.run(Asked(found, bindings.split(words, found.options, found.binds), streams))
+    try:
+        split = bindings.split(words, found.options, found.binds)
+    except NotANumber as mistake:
+        known = [one.name for one in COMMANDS.values() if any(option.name == mistake.name for option in one.options)]
+        if known:
+            mistake.repair = f"--{mistake.name} is an option of backprop {', '.join(known)}, not of {found.name}."
+        raise
+    return found.run(Asked(found, split, streams))
 
 
 def asks_for_help(words: Sequence[str]) -> bool:

@@ -49,7 +49,8 @@ def offers(words: Sequence[str], last: str) -> list[Offer]:
         last = ""
     option = _option(command, line[-1]) if line else None
     if option is not None and option.value:
-        stem, comma, part = last.rpartition(",") if option.many else ("", "", last)
+        several = option.many or option.value == "DIRECTION"
+        stem, comma, part = last.rpartition(",") if several else ("", "", last)
         found = _beginning(_values(option, command, line[:-1]), part)
         return [(f"{joined}{stem}{comma}{word}", says) for word, says in found]
     if joined or (line and command.binds and line[-1].startswith("--") and line[-1] != "--" and option is None):
@@ -81,6 +82,8 @@ def _option(command: Command, word: str) -> Option | None:
 def _values(option: Option, command: Command, line: Sequence[str]) -> list[Offer]:
     if option.choices is not None:
         return [(choice, "") for choice in option.choices()]
+    if option.value == "DIRECTION":
+        return [(f"{name}=", "") for name in _names(command, line, every=False)]
     if option.value in ("NAME", "NAMES"):
         return [(name, "") for name in _names(command, line, every=True)]
     return []

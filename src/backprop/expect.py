@@ -172,7 +172,7 @@ class _Checker:
 
     def differs_from_undefined(self, rest: str, span: Span) -> str | None:
         if not rest:
-            return None if "undefined" in self.notes else "defined: " + f"{figure(self.point.value())}"
+            return None if "undefined" in self.notes else "defined: " + f"{figure(self.point.answer())}"
         found = self.answer(rest, span)
         return None if isinstance(found, Hole) else f"{rest} = {figure(found)}"
 
@@ -183,13 +183,16 @@ class _Checker:
             return self.slope(slope[1], slope[2])
         if not re.fullmatch(_ID, left):
             raise UnreadableExpectation(f"{left} is neither the name of a node nor a slope such as de/db", span)
-        value = self.point.values[self.node(left)]
+        node = self.node(left)
+        value = self.point.answer() if node == self.point.graph.output else self.point.values[node]
         return Hole(0, "branch") if value is None else value
 
     def slope(self, of: str, by: str) -> Any:
         from backprop.reverse import reverse
 
         here = self.program.at(self.given, wrt=[by])
+        if self.node(of) == here.graph.output:
+            return here.gradient()[here.name_of(here.wrt[0])]
         adjoint = reverse(here.graph, here.partials, here.kind, self.node(of)).adjoints[here.wrt[0]]
         return 0.0 if adjoint is None else adjoint
 

@@ -323,14 +323,6 @@ def _known_size(formula: Formula | bool) -> Fraction | float | None:
     return formula.value if formula.sort != "constant" else _CONSTANTS[formula.word]
 
 
-_COMPARED = {
-    "lt": lambda x, y: x < y,
-    "le": lambda x, y: x <= y,
-    "gt": lambda x, y: x > y,
-    "ge": lambda x, y: x >= y,
-    "eq": lambda x, y: x == y,
-    "ne": lambda x, y: x != y,
-}
 _BUILT: dict[str, Callable[..., Formula | bool]] = {
     "add": sum_of,
     "sub": difference,
@@ -349,7 +341,7 @@ def apply(row: Row, operands: Sequence[Formula | bool]) -> Formula | bool:
     built = _BUILT.get(name)
     if built is not None:
         return built(*operands)
-    compared = _COMPARED.get(name)
+    compared = ops.COMPARISONS.get(name)
     if compared is not None:
         left, right = operands
         if left is right:

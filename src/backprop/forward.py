@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from backprop.graph import CONST, INPUT, Graph
-from backprop.kinds import Hole, Kind
+from backprop.kinds import Hole, Kind, Refused
 from backprop.rules import Partials
 
 
@@ -35,7 +35,10 @@ def tangents(
                 continue
             if named is not None:
                 tangent = named(args[index], tangent)
-            brought = contribution(kind, tangent, partial, node, index - offsets[node])
+            if index in partials.zeros and partials.dies_out(index, kind, tangent):
+                brought = kind.number("0")
+            else:
+                brought = contribution(kind, tangent, partial, node, index - offsets[node])
             moved[node] = brought if moved[node] is None else total(kind, moved[node], brought, node)
     return moved
 
@@ -48,6 +51,8 @@ def contribution(kind: Kind, carried: Any, partial: Any, node: int, position: in
         return partial
     try:
         return kind.scale(carried, partial)
+    except Refused as refused:
+        return Hole(node, refused.code, position, refused.detail)
     except ArithmeticError:
         return Hole(node, "indeterminate", position)
 
@@ -60,5 +65,7 @@ def total(kind: Kind, left: Any, right: Any, node: int) -> Any:
         return right
     try:
         return kind.add(left, right)
+    except Refused as refused:
+        return Hole(node, refused.code, detail=refused.detail)
     except ArithmeticError:
         return Hole(node, "indeterminate")

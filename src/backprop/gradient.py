@@ -3,28 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from backprop import kinds
 from backprop import point as points
-from backprop.kinds import Hole
-from backprop.mistakes import Undefined
-from backprop.notes import too_large, why
+from backprop.kinds import MINIMUM_NORM, Hole, Kind
+from backprop.mistakes import NotProven, Undefined
+from backprop.notes import explained, too_large
 from backprop.point import Number, Point, Program
+from backprop.refusals import refuse
 
 
 def gradient(
-    program: str | Program, inputs: Mapping[str, Number], wrt: Sequence[str] | None = None
-) -> tuple[float, dict[str, float]]:
-    """The value and d value / d each name. Raises `Undefined` where one of them does not exist."""
-    here = points.at(program, inputs, wrt)
-    refuse_holes(here)
-    return here.value(), here.gradient()
+    program: str | Program,
+    inputs: Mapping[str, Number],
+    wrt: Sequence[str] | None = None,
+    kind: str | Kind = "real",
+    limit: int | None = None,
+    undefined: str = "explain",
+    convention: str = MINIMUM_NORM,
+) -> tuple[Any, dict[str, Any]]:
+    """The value and d value / d each name, as numbers of the kind. Raises `Undefined` where one does not exist.
+
+    With undefined="propagate" nothing is: NaN and infinities come out as they do of a plain tape.
+    """
+    here = answered(program, inputs, wrt, kind, limit, undefined, convention)
+    return here.answer(), here.gradient()
+
+
+def answered(
+    program: str | Program,
+    inputs: Mapping[str, Number],
+    wrt: Sequence[str] | None = None,
+    kind: str | Kind = "real",
+    limit: int | None = None,
+    undefined: str = "explain",
+    convention: str = MINIMUM_NORM,
+) -> Point:
+    """The point whose value and gradient `gradient` gives, for those who want to know more of it."""
+    kind = kinds.by_name(kind, limit)
+    if undefined != "explain" and not kind.propagates:
+        from backprop.conventions import numbers
+
+        kind = numbers(kind, undefined, convention)
+    here = points.at(program, inputs, wrt, kind, convention)
+    if not kind.propagates and not here.kind.propagates:
+        refuse_holes(here)
+    return here
 
 
 def refuse_holes(here: Point) -> None:
-    """Raises `Undefined` when the value or a derivative that was asked for does not exist, or overflows."""
-    for answer in (here.value(), *here.gradient().values()):
+    """Raises `Undefined` when the value or a derivative that was asked for does not exist, or overflows, `NotProven`
+    when it may not.
+
+    Where it exists but the kind of number refuses it, what `refusals.refuse` raises.
+    """
+    refuse(here)
+    for answer in (here.answer(), *here.gradient().values()):
         if isinstance(answer, Hole):
-            raise Undefined(why(here, answer), span=here.graph.span(answer.node)).within(here.syntax.source)
+            mistake = NotProven if answer.code == "unproven" else Undefined
+            raise mistake(explained(here, answer), span=here.graph.span(answer.node)).within(here.syntax.source)
     beyond = too_large(here)
     if beyond:
         raise Undefined(beyond, span=here.graph.span(here.graph.output)).within(here.syntax.source)

@@ -7,7 +7,7 @@ to mend it (`repair`). Drawing it is the work of `backprop.render.mistakes`. To 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 Span = tuple[int, int]
 
@@ -766,9 +766,13 @@ class NotANumber(Mistake):
     title = "not a number"
 
     def __init__(self, name: str, text: str) -> None:
+        self.name = name
         shown = text if len(text) <= 60 else text[:57] + "..."
         if text.strip().lower() == "nan":
-            cause, repair = f"{name} is NaN", "NaN is not a number, so nothing can be differentiated there."
+            cause, repair = f"{name} is NaN", (
+                "NaN is not a number, so nothing can be differentiated there. "
+                "backprop trace follows it with --undefined propagate"
+            )
         elif text.strip().startswith("["):
             cause, repair = f"{name} is a list", "This version works with single numbers; give each element a name."
         else:
@@ -779,18 +783,67 @@ class NotANumber(Mistake):
         super().__init__(cause, repair)
 
 
+class IntervalForNumber(Mistake):
+    """`--x 0.2..0.4` of a kind that works with single numbers."""
+
+    code = "interval-for-number"
+    title = "an interval where a number is needed"
+
+    def __init__(self, name: str, text: str) -> None:
+        super().__init__(
+            f"{name} is all of {text}, and this kind of number works with one number at a time",
+            "Add --kind certified, which encloses what comes of an interval, or give one number.",
+        )
+
+
+class EmptyInterval(Mistake):
+    """`--x 0.4..0.2`."""
+
+    code = "empty-interval"
+    title = "an interval with nothing in it"
+
+    def __init__(self, name: str, text: str) -> None:
+        first, _, last = text.partition("..")
+        super().__init__(
+            f"{name} is {text}, and there is nothing from {first} up to {last}",
+            f"The smaller end comes first: --{name} {last}..{first}",
+        )
+
+
 class UnusableNumber(Mistake):
     """`--x 1e400`."""
 
     code = "number-too-large"
     title = "a number too large"
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, beyond: str = "the largest double, 1.8e308") -> None:
         shown = text if len(text) <= 60 else text[:57] + "..."
-        super().__init__(
-            f"{name} is {shown}, beyond the largest number of double precision, 1.8e308",
-            "Measure in other units, or give inf when infinity is meant.",
-        )
+        repair = "Measure in other units, or give inf when infinity is meant."
+        super().__init__(f"{name} is {shown}, beyond {beyond}", repair)
+
+
+class NotExact(Mistake):
+    """`sqrt(x)` at x = 2 with `--kind exact`."""
+
+    code = "not-exact"
+    title = "no exact result"
+
+    def __init__(self, cause: str, is_slope: bool = False, span: Span | None = None) -> None:
+        repair = "Kind exact knows fractions alone; --kind digits:30 gives 30 digits, --kind certified proven ones."
+        if is_slope:
+            repair += " The value is exact; --wrt names the derivatives to work out."
+        super().__init__(cause, repair, span)
+
+
+class TooLargeForKind(Mistake):
+    """`9^9^9^9` with `--kind exact`."""
+
+    code = "too-large-for-kind"
+    title = "a number too large for its kind"
+
+    def __init__(self, cause: str, kind: str, span: Span | None = None) -> None:
+        repair = "--limit BITS lets them be longer; --kind digits:30 keeps the first 30 digits of any length."
+        super().__init__(cause, repair, span)
 
 
 # A number with more digits than this is no number that anybody means.
@@ -821,6 +874,14 @@ class UnknownNode(Mistake):
         near = closest(name, known)
         repair = f"Did you mean {near}?   " if near else ""
         super().__init__(f"nothing here is called {name}", f"{repair}There are: {listed(known) or 'no names'}")
+
+
+class NotProven(Mistake):
+    """An answer that a ball cannot decide: `log(x - y)` where x - y may be 0, as far as its digits tell."""
+
+    code = "not-proven"
+    title = "not proven"
+    exit_code = 3
 
 
 class Undefined(Mistake):
@@ -878,6 +939,33 @@ class TooManyDerivatives(Mistake):
     title = "too much to write out"
 
 
+class TooMuchWork(Mistake):
+    """The Hessian of ten thousand inputs; a series up to order 200 of a large program."""
+
+    code = "too-much-work"
+    title = "too much to work out"
+
+
+class NoVariable(Mistake):
+    """`backprop hessian "c = a + b; c^2" --wrt c`: second derivatives by a node that is worked out."""
+
+    code = "no-variable"
+    title = "second derivatives are taken by inputs"
+
+    def __init__(self, name: str, inputs: Sequence[str]) -> None:
+        super().__init__(
+            f"{name} is worked out from others, so it does not move by itself",
+            f"The inputs are: {listed(list(inputs)) or 'none'}",
+        )
+
+
+class UnreadableDirection(Mistake):
+    """`--jvp x=`, `--hvp [1,2]` for three inputs, `--jvp q=1` when nothing is called q."""
+
+    code = "unreadable-direction"
+    title = "a direction that cannot be read"
+
+
 class TermsWithoutSize(Mistake):
     """`paths --symbolic --top 3`."""
 
@@ -932,6 +1020,32 @@ class UnreadableExpectation(Mistake):
         )
 
 
+class UnreadableClaim(Mistake):
+    """`--claim x=`, `--claim 2*x`."""
+
+    code = "unreadable-claim"
+    title = "a claim that cannot be read"
+
+    def __init__(self, cause: str, span: Span) -> None:
+        super().__init__(
+            cause, "They are written: dx = -4   df/dz = 2*x + 1   x = undefined   and f = 7 for a value", span
+        )
+
+
+class UnknownInClaim(Mistake):
+    """`--claim "dq = 2"`, `--claim "dx = 2*q"`, when nothing is called q."""
+
+    code = "unknown-in-claim"
+    title = "a claim about an unknown name"
+
+    def __init__(self, name: str, known: list[str], span: Span) -> None:
+        near = closest(name, known)
+        repair = f"Did you mean {near}?   " if near else ""
+        if near is None and name[:1] in ("d", "∂") and name[1:] in known:
+            repair = f"Inside a formula {name} is a name like any other: write what the derivative is.   "
+        super().__init__(f"nothing in the program is called {name}", f"{repair}There are: {listed(known)}", span)
+
+
 class UnknownOperation(Mistake):
     """`backprop ops tanhh`."""
 
@@ -966,8 +1080,9 @@ class OptionValue(Mistake):
     code = "option-value"
     title = "an option with a value it cannot have"
 
-    def __init__(self, name: str, value: str, repair: str) -> None:
-        super().__init__(f"--{name} cannot be {value if value.isprintable() and value else repr(value)}", repair)
+    def __init__(self, name: str, value: Any, repair: str) -> None:
+        shown = value if isinstance(value, str) and value.isprintable() and value else repr(value)
+        super().__init__(f"--{name} cannot be {shown}", repair)
 
 
 class OneAtATime(Mistake):
@@ -980,6 +1095,16 @@ class OneAtATime(Mistake):
         super().__init__(f"{' and '.join(options)} ask for different things", "Keep one of them.")
 
 
+class Apart(Mistake):
+    """`--undefined propagate --kind exact`: options of which one leaves nothing for the other to do."""
+
+    code = "apart"
+    title = "options that do not go together"
+
+    def __init__(self, options: list[str], repair: str) -> None:
+        super().__init__(f"{' and '.join(options)} do not go together", repair)
+
+
 class UnknownFormat(Mistake):
     """`--format tabel`, `-o trace.doc`."""
 
@@ -990,6 +1115,44 @@ class UnknownFormat(Mistake):
         near = closest(asked, known)
         guess = f"Did you mean {near}?   " if near is not None else ""
         super().__init__(f"there is no format {asked}", f"{guess}The formats are {', '.join(known)}.")
+
+
+class UnknownKind(Mistake):
+    """`--kind exakt`; `known` holds how each kind is spelt and what it is."""
+
+    code = "unknown-kind"
+    title = "unknown kind of number"
+
+    def __init__(self, asked: str, known: Sequence[tuple[str, str]]) -> None:
+        near = closest(asked.partition(":")[0], [spelling.partition(":")[0] for spelling, _ in known])
+        meant = next((spelling for spelling, _ in known if spelling.partition(":")[0] == near), None)
+        guess = f"Did you mean {meant}?   " if meant else ""
+        kinds = ", ".join(f"{spelling} ({says})" for spelling, says in known)
+        shown = asked if asked.isprintable() and 0 < len(asked) <= 60 else repr(asked[:60])
+        super().__init__(f"there is no kind of number {shown}", f"{guess}The kinds are {kinds}.")
+
+
+class KindArgument(Mistake):
+    """`--kind digits:many`, `--kind exact:3`."""
+
+    code = "kind-argument"
+    title = "a kind with an argument it cannot have"
+
+    def __init__(self, kind: str, repair: str) -> None:
+        shown = kind if kind.isprintable() and len(kind) <= 60 else repr(kind[:60])
+        super().__init__(f"the kind cannot be {shown}", repair)
+
+
+class ExtraMissing(Mistake):
+    """`--kind certified` where python-flint is not installed."""
+
+    code = "extra-missing"
+    title = "something is not installed"
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs an extra that is not installed here", f'Install it: pip install "backprop-trace[{extra}]"'
+        )
 
 
 class GivenTwice(Mistake):

@@ -7,25 +7,24 @@ reads, readings that another reader might not share. What an operation has to sa
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from backprop import ops
-from backprop.beside import Slopes, to_double
 from backprop.figures import figure
 from backprop.graph import CONST, INPUT, misgivings
 from backprop.kinds import Hole
+from backprop.one_sided import at_operands as _at
+from backprop.one_sided import kink_notes, limits_in_words, sides_in_words
 from backprop.ops import ATOM, Row
 from backprop.point import Point
 from backprop.record import Note
-from backprop.rules import holds, is_kink, rules
+from backprop.rules import holds, rules
 from backprop.syntax import Statement
-from backprop.values import value_at
 from backprop.working import put_numbers_in
 from backprop.writing import written
-
-TOO_LARGE = "beyond the largest double, 1.8e308"
 
 
 def why(point: Point, hole: Hole) -> str:
@@ -33,13 +32,23 @@ def why(point: Point, hole: Hole) -> str:
     graph, node = point.graph, hole.node
     name = graph.ids[node]
     row = graph.row(node)
+    if hole.code == "no-slope":
+        return f"there is no finite slope {hole.detail or 'beside the point'}"
     if row is None:
-        return f"{name} is {TOO_LARGE}"
+        if hole.code == "inexact":
+            return f"{name} is no fraction"
+        return f"{name} {_too_large(point, hole)}"
     formula = graph.formula(node)
     at = _at(point, node)
+    if hole.code == "unproven":
+        return _unproven(point, hole, row)
     if hole.position >= 0:
         source = graph.operands(node)[hole.position]
         slope = f"∂{name}/∂{graph.ids[source]} = {_rule(point, node, hole.position)}"
+        if hole.code == "inexact":
+            return f"the slope {slope}{at} does not come out as a fraction"
+        if hole.code == "too-large":
+            return f"the slope {slope}{at} {_too_large(point, hole)}"
         if hole.code == "indeterminate":
             return f"{slope} meets 0·inf{at}, which is not guessed{_overflowed(point)}"
         further = "" if source in point.wrt else "; what comes of it further on (0·inf) is not guessed"
@@ -47,17 +56,61 @@ def why(point: Point, hole: Hole) -> str:
     if hole.code == "domain":
         return f"{name} = {formula} has no real value{at}{_condition(row, point, node)}"
     if hole.code == "overflow":
-        return f"{name} = {formula}{at} is {TOO_LARGE}"
+        return f"{name} = {formula}{at} {_too_large(point, hole)}"
+    if hole.code == "inexact":
+        return f"{name} = {formula}{at} does not come out as a fraction"
+    if hole.code == "too-large":
+        return f"{name} = {formula}{at} {_too_large(point, hole)}"
     return f"{name} = {formula} = {put_numbers_in(formula, _numbers(point))} has no value{_overflowed(point)}"
+
+
+def _unproven(point: Point, hole: Hole, row: Row) -> str:
+    """What a ball cannot decide, and which condition may fail."""
+    graph, node = point.graph, hole.node
+    name, at = graph.ids[node], _at(point, node)
+    if row.gives_condition:
+        return f"{name} = {graph.formula(node)} is at its boundary{at}, and {hole.detail}"
+    if hole.position < 0:
+        needs = _condition(row, point, node) or f": {hole.detail}"
+        return f"{name} = {graph.formula(node)} may have no value{at}{needs}"
+    source = graph.ids[graph.operands(node)[hole.position]]
+    detail = f": {hole.detail}" if hole.detail else ""
+    return f"the slope ∂{name}/∂{source} = {_rule(point, node, hole.position)} may be no number{at}{detail}"
+
+
+def _too_large(point: Point, hole: Hole) -> str:
+    """How a number is too large for its kind."""
+    if hole.code == "too-large":
+        return f"has {hole.detail} in kind {point.kind.name}"
+    return f"is beyond {point.kind.largest}"
+
+
+def explained(point: Point, hole: Hole) -> str:
+    """Why there is no value at a hole that spoils an answer, and what the values beside the point show in its place."""
+    if hole == point.answer():
+        told = {limits_in_words(point)}
+    else:
+        told = {sides_in_words(point, one) for one in point.singular().values() if one.slope == hole}
+    beside = f"; {told.pop()}" if len(told) == 1 and told != {""} else ""
+    return why(point, hole) + beside
 
 
 def notes(point: Point) -> list[Note]:
     """Every note about a program at a point, in the order of the graph; what has no value comes first."""
+    if point.kind.propagates:  # nothing is undefined on a plain tape, and what came of it is told by `birthplace`
+        return [*kink_notes(point), *_remarks(point), *_steps(point), *_inputs(point), *reading_notes(point)]
+    if point.kind.intervals:
+        from backprop import certificates
+
+        slopes = point.gradient()
+        steps = [note for note in _steps(point) if not isinstance(slopes.get(note.node or ""), Hole)]
+        proven = [*certificates.notes(point), *_remarks(point), *steps, *_inputs(point)]
+        return [*_undefined(point), *proven, *reading_notes(point)]
     return [
         *_undefined(point),
+        *lost(point),
         *_overflows(point),
-        *_singular(point),
-        *_kinks(point),
+        *kink_notes(point),
         *_remarks(point),
         *_steps(point),
         *_inputs(point),
@@ -98,23 +151,32 @@ def _last_with_a_value(statements: list[Statement]) -> int:
 
 def _undefined(point: Point) -> Iterator[Note]:
     graph = point.graph
-    output = point.value()
+    output, on_tape = point.answer(), point.value()
     if isinstance(output, Hole):
-        yield Note("undefined", f"undefined: {why(point, output)}", graph.ids[output.node])
+        code, word = ("not-proven", "not proven") if output.code == "unproven" else ("undefined", "undefined")
+        yield Note(code, f"{word}: {explained(point, output)}", graph.ids[output.node])
         return
     blamed: dict[Hole, list[str]] = {}
     for name, slope in point.gradient().items():
         if isinstance(slope, Hole):
             blamed.setdefault(slope, []).append(f"∂{graph.ids[graph.output]}/∂{name}")
-    beside = [_sides(one.sides, one.apart) for one in point.singular().values() if isinstance(one.slope, Hole)]
     for hole, names in blamed.items():
-        text = f"{', '.join(names)} undefined: {why(point, hole)}"
-        if len(set(beside)) == 1 and beside[0]:
-            text += f"; {beside[0]}"
-        yield Note("undefined", text, graph.ids[hole.node])
+        code, word = ("not-proven", "not proven") if hole.code == "unproven" else ("undefined", "undefined")
+        text = f"{', '.join(names)} {word}: {explained(point, hole)}"
+        yield Note(code, text, graph.ids[hole.node])
     for node, value in enumerate(point.values):
-        if isinstance(value, Hole) and value.node == node and value is not output:
+        if isinstance(value, Hole) and value.node == node and value is not on_tape:
             yield Note("unused-hole", f"{why(point, value)}; the answer does not depend on it", graph.ids[node])
+
+
+def lost(point: Point) -> list[Note]:
+    """What doubles could not carry, and what the right digits are (`lost_digits`); mostly nothing."""
+    found = point.accuracy()
+    if found is None or not found.doubted:
+        return []
+    from backprop.lost_digits import lost_digits  # with all that works with many digits
+
+    return list(lost_digits(point))
 
 
 def _overflows(point: Point) -> Iterator[Note]:
@@ -123,12 +185,15 @@ def _overflows(point: Point) -> Iterator[Note]:
     for node, text in graph.literals.items():
         if point.values[node] == 0 and re.search("[1-9]", text.lower().split("e")[0]):
             yield Note("underflow", f"{text} is below the smallest number of double precision; it counts as 0", None)
+    told = {note.node for note in lost(point)}
     for node in overflown(point):
         value = point.values[node]
+        if graph.ids[node] in told:
+            continue  # with its true size
         yield Note(
             "overflow",
-            f"{graph.ids[node]} = {graph.formula(node)}{_at(point, node)} is {TOO_LARGE}; "
-            f"it counts as {figure(value)} from here on",
+            f"{graph.ids[node]} = {graph.formula(node)}{_at(point, node)} is beyond {point.kind.largest}; "
+            f"it counts as {_figure(point, value)} from here on",
             graph.ids[node],
         )
     beyond = too_large(point)
@@ -139,10 +204,10 @@ def _overflows(point: Point) -> Iterator[Note]:
 def too_large(point: Point) -> str:
     """Why an answer is infinite though it is finite in mathematics; "" when none is."""
     infinite = [name for name, slope in point.gradient().items() if _is_infinite(slope)]
-    if _is_infinite(point.value()) and overflown(point):
-        return f"the value overflows: {_first(point)} is {TOO_LARGE}"
+    if _is_infinite(point.answer()) and overflown(point):
+        return f"the value overflows: {_first(point)} is beyond {point.kind.largest}"
     if infinite and not any(map(_is_infinite, _given(point))):
-        return f"the derivative with respect to {', '.join(infinite)} overflows: it is {TOO_LARGE}"
+        return f"the derivative with respect to {', '.join(infinite)} overflows: it is beyond {point.kind.largest}"
     return ""
 
 
@@ -159,108 +224,6 @@ def overflown(point: Point) -> list[int]:
     return found
 
 
-def _kinks(point: Point) -> Iterator[Note]:
-    graph, known = point.graph, point.values
-    adjoints = point.reverse().adjoints
-    for node, code in enumerate(graph.codes):
-        if code < 0 or not point.moving[node] or adjoints[node] is None or known[node] is None:
-            continue
-        row = ops.rows()[code]
-        if not row.kink or isinstance(known[node], Hole):
-            continue
-        operands = [known[operand] for operand in graph.operands(node)]
-        slopes = point.partials.values[graph.offsets[node] : graph.offsets[node + 1]]
-        if all(slope is None or isinstance(slope, Hole) for slope in slopes):
-            continue  # nothing is taken here
-        if is_kink(row, point.kind, operands, known[node]):
-            yield Note("kink", _kink_text(point, node, row, operands), graph.ids[node])
-
-
-def _singular(point: Point) -> Iterator[Note]:
-    """Slopes that are known from values beside the point, where the rules have none or only conventions."""
-    graph = point.graph
-    for node, one in point.singular().items():
-        if isinstance(one.slope, Hole):
-            continue
-        name = point.name_of(node)
-        slope, sides = f"∂{graph.ids[graph.output]}/∂{name}", _sides(one.sides, one.apart)
-        smooth = one.sides.central is not None
-        condition = one.kink is not None and ops.rows()[graph.codes[one.kink]].gives_condition
-        if one.mended:
-            given = "have no number" if isinstance(one.rules, Hole) else f"give {figure(one.rules)} by convention"
-            text = f"the rules {given} here; {slope} is {figure(one.slope)}, from values beside the point: {sides}"
-        elif condition and not smooth and one.kink is not None:
-            kink = graph.ids[one.kink]
-            text = f"{kink} = {graph.formula(one.kink)} is at its boundary{_at(point, one.kink)}: {slope} is taken as "
-            text += f"{figure(one.slope)}, and beside the point {sides}"
-        else:
-            continue
-        if isinstance(one.rules, Hole) and smooth:
-            yield Note("singular", text, name)
-        else:
-            yield Note("kink", f"kink: {text}", name)
-
-
-def _sides(found: Slopes, apart: bool = False) -> str:
-    """What the values beside a point tell of the slopes on both sides, in words."""
-    if apart:
-        return f"{_sides(found)}, but between the axes it is another than along them"
-    if found.central is not None:
-        return "the slope is the same from both sides"
-    if found.ends is None:
-        return ""
-    parts = []
-    for end, which in zip(found.ends, ("left", "right"), strict=True):
-        if end.sort in ("slope", "zero", "flat"):
-            parts.append(f"the slope is {figure(to_double(end.value) + 0.0)} from the {which}")
-        elif end.sort == "steep":
-            parts.append(f"the slope is {'+' if end.value > 0 else '-'}infinity from the {which}")
-        elif end.sort == "jump":
-            parts.append(f"the value jumps on the {which}")
-        elif end.sort == "none":
-            parts.append(f"there is no value on the {which}")
-    return " and ".join(parts)
-
-
-def _kink_text(point: Point, node: int, row: Row, operands: list[Any]) -> str:
-    graph = point.graph
-    sources = graph.operands(node)
-    name, parts = graph.ids[node], []
-    for position, source in enumerate(sources):
-        slope = point.partials.values[graph.offsets[node] + position]
-        if slope is None or isinstance(slope, Hole):
-            continue
-        left, right = sides(point, node, position, operands)
-        ends = [figure(end) if end == end else "no value" for end in (left, right)]
-        between = " (it jumps here)" if left == right else f" (from the left {ends[0]}, from the right {ends[1]})"
-        parts.append(f"∂{name}/∂{graph.ids[source]} is taken as {figure(slope)}{between}")
-    return f"kink: {name} = {graph.formula(node)} has no derivative{_at(point, node)}; {'; '.join(parts)}"
-
-
-def sides(point: Point, node: int, position: int, operands: list[Any]) -> tuple[float, float]:
-    """The partial just left and just right of an operand's value, at 50 digits so that nothing else changes."""
-    from backprop.kinds.digits import Digits
-
-    kind = Digits(50)
-    graph = point.graph
-    row = ops.rows()[graph.codes[node]]
-    moves = tuple(bool(point.moving[source]) for source in graph.operands(node))
-    rule = rules(row.code, moves)[position]
-    assert rule is not None
-
-    def slope(step: str) -> float:
-        beside = [kind.from_double(float(operand)) for operand in operands]
-        beside[position] = beside[position] + kind.number(step)
-        found = rule.evaluate(kind, beside, value_at(node, row, kind, beside))
-        return float("nan") if isinstance(found, Hole) else float(found)
-
-    def limit(sign: str) -> float:
-        far, near = slope(f"{sign}1e-30"), slope(f"{sign}1e-40")
-        return 0.0 if abs(near) < 0.95 * abs(far) else near  # one that dwindles, as that of x^(3/2), is 0
-
-    return limit("-"), limit("")
-
-
 def _remarks(point: Point) -> Iterator[Note]:
     graph, known = point.graph, point.values
     adjoints = point.reverse().adjoints
@@ -275,7 +238,7 @@ def _remarks(point: Point) -> Iterator[Note]:
                 continue
             if holds(remark.when, row, point.kind, operands, out):
                 names = dict(zip(row.names(len(operands)), _ids(point, node), strict=True))
-                text = remark.says.format(**names, out=figure(out), node=graph.ids[node])
+                text = remark.says.format(**names, out=_figure(point, out), node=graph.ids[node])
                 yield Note(remark.code, text, graph.ids[node])
 
 
@@ -312,17 +275,6 @@ def _inputs(point: Point) -> Iterator[Note]:
         yield Note("unused-input", text, graph.ids[graph.inputs[name]])
 
 
-def _at(point: Point, node: int) -> str:
-    """ " at x = -1, y = 2": the operands of a node with their numbers."""
-    graph = point.graph
-    parts = []
-    for operand in dict.fromkeys(graph.operands(node)):
-        value = point.values[operand]
-        if graph.codes[operand] != CONST and value is not None and not isinstance(value, Hole):
-            parts.append(f"{graph.ids[operand]} = {figure(value)}")
-    return f" at {', '.join(parts)}" if parts else ""
-
-
 def _rule(point: Point, node: int, position: int) -> str:
     """The rule on an edge, over ids."""
     from backprop.kinds.symbol import label
@@ -357,8 +309,18 @@ def _condition(row: Row, point: Point, node: int) -> str:
 
 def _numbers(point: Point) -> Any:
     graph = point.graph
-    known = {graph.ids[node]: figure(value) for node, value in enumerate(point.values) if isinstance(value, float)}
-    return known.get
+
+    def number(name: str) -> str | None:
+        value = known.get(name)
+        return None if value is None or isinstance(value, (bool, Hole)) else _figure(point, value)
+
+    known = dict(zip(graph.ids, point.values, strict=True))
+    return number
+
+
+def _figure(point: Point, value: Any) -> str:
+    """A number of the kind of a point as notes tell it."""
+    return figure(point.kind.record(value))
 
 
 def _overflowed(point: Point) -> str:
@@ -375,4 +337,4 @@ def _given(point: Point) -> list[Any]:
 
 
 def _is_infinite(value: Any) -> bool:
-    return isinstance(value, float) and value - value != 0 and value == value
+    return value in (math.inf, -math.inf)

@@ -7,15 +7,24 @@ point (trace, grad, paths, check, step) starts from here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Union
 
 from backprop import ops
 from backprop.forward import tangents
 from backprop.grammar import load_tables, parse
 from backprop.graph import Graph, build
-from backprop.kinds import Hole, Kind
-from backprop.mistakes import MissingValue, NotANumber, UnknownNode, UnusableNumber
+from backprop.kinds import MINIMUM_NORM, Hole, Kind, Refused, by_name
+from backprop.mistakes import (
+    EmptyInterval,
+    IntervalForNumber,
+    MissingValue,
+    NotANumber,
+    NotExact,
+    TooLargeForKind,
+    UnknownNode,
+    UnusableNumber,
+)
 from backprop.numerals import numeral
 from backprop.reverse import Reverse, reverse
 from backprop.rules import Partials, partials
@@ -23,9 +32,14 @@ from backprop.syntax import Syntax, normal
 from backprop.values import values
 
 if TYPE_CHECKING:
-    from backprop.singular import Singular
+    from decimal import Decimal
+    from fractions import Fraction
 
-Number = float | int | str
+    from backprop.accuracy import Accuracy
+    from backprop.holes import Approach
+    from backprop.singular import Singulars
+
+Number = Union[float, int, str, "Fraction", "Decimal"]
 
 
 @dataclass(slots=True)
@@ -33,7 +47,8 @@ class Point:
     """A program at a point.
 
     `given` is the text of the number each input has; `wrt` the nodes whose derivatives are asked for; `moving` marks
-    the nodes that move when those do. Values and partials stand beside the nodes and edges of `graph`.
+    the nodes that move when those do. Values and partials stand beside the nodes and edges of `graph`. `convention` is
+    whose choice is taken at a kink.
     """
 
     syntax: Syntax
@@ -45,8 +60,12 @@ class Point:
     moving: bytearray
     values: list[Any]
     partials: Partials
+    convention: str = MINIMUM_NORM
     _reverse: Reverse | None = field(default=None, repr=False)
-    _singular: dict[int, Singular] | None = field(default=None, repr=False)
+    _singular: Singulars | None = field(default=None, repr=False)
+    _accuracy: list[Accuracy | None] = field(default_factory=list, repr=False)
+    _approach: list[Approach | None] = field(default_factory=list, repr=False)
+    _narrower: tuple[Any, dict[int, Any]] | None = field(default=None, repr=False)
     _gradient: dict[str, Any] | None = field(default=None, repr=False)
 
     def reverse(self, named: Callable[[int, Any], Any] | None = None) -> Reverse:
@@ -59,9 +78,50 @@ class Point:
         """The tangents of all nodes when the inputs move in a direction (node to tangent)."""
         return tangents(self.graph, self.partials, self.kind, direction)
 
+    def in_kind(self, kind: Kind, leaves: Mapping[int, Any] | None = None) -> Point:
+        """The same program at the same point in another kind of number, from the texts that were given.
+
+        `leaves` are the values of inputs (and constants) to take in their place. Raises `UnusableNumber` for a number
+        that the kind cannot hold.
+        """
+        known = values(self.graph, kind, _numbers(self.graph, kind, self.given) if leaves is None else leaves)
+        slopes = partials(self.graph, kind, known, self.moving)
+        here = replace(
+            self, kind=kind, values=known, partials=slopes, _reverse=None, _singular=None, _accuracy=[], _narrower=None, _gradient=None
+        )
+        finer = kind.finer(here)
+        return here if finer is None else self.in_kind(finer, leaves)
+
     def value(self) -> Any:
-        """The output, or a `Hole`."""
+        """The output as the tape has it, or a `Hole`; `answer` is the one that answers."""
         return self.values[self.graph.output]
+
+    def answer(self) -> Any:
+        """The value: that of the tape, and where doubles have lost it the double nearest to the true one.
+
+        Of intervals it is the narrowest enclosure that is found (`narrower`).
+        """
+        if self.kind.intervals:
+            narrow, _ = self.narrower()
+            return self.value() if narrow is None else narrow
+        found = self.accuracy()
+        return self.value() if found is None or found.value is None else found.value
+
+    def narrower(self) -> tuple[Any, dict[int, Any]]:
+        """The value and the slopes that are enclosed more narrowly than by the tape; None and none where none is."""
+        if self._narrower is None:
+            from backprop.narrower import narrower
+
+            self._narrower = narrower(self)
+        return self._narrower
+
+    def accuracy(self) -> Accuracy | None:
+        """What the doubles are worth here, and the answers in their place where that is too little."""
+        if not self._accuracy:
+            from backprop.accuracy import accuracy
+
+            self._accuracy.append(accuracy(self))
+        return self._accuracy[0]
 
     def name_of(self, node: int) -> str:
         """What a node is called in a gradient; see `Graph.name_of`."""
@@ -71,20 +131,33 @@ class Point:
         """d output / d each node asked for; a `Hole` where there is none, 0 where the output does not depend on it.
 
         This is the answer: what the rules give (`by_rules`), and at a singular point, where the rules cannot tell it,
-        what the values beside the point tell (`singular`).
+        what the values beside the point tell (`singular`); where doubles have lost the number, the double nearest to
+        it (`accuracy`).
         """
         if self._gradient is None:
-            mended = {self.name_of(node): one.slope for node, one in self.singular().items()}
-            self._gradient = self.by_rules() | mended
+            found = self.accuracy()
+            mended = {} if found is None else dict(found.slopes)
+            if self.kind.intervals:
+                mended = dict(self.narrower()[1])
+            mended |= {node: one.slope for node, one in self.singular().items() if one.mended or node not in mended}
+            self._gradient = self.by_rules() | {self.name_of(node): slope for node, slope in mended.items()}
         return self._gradient
 
-    def singular(self) -> dict[int, Singular]:
+    def singular(self) -> Singulars:
         """The nodes asked for whose slope the rules alone cannot tell: at kinks, and where 0 meets an infinity."""
         if self._singular is None:
             from backprop.singular import singular
 
             self._singular = singular(self)
         return self._singular
+
+    def approach(self) -> Approach | None:
+        """What value and slopes go to beside the point, where the output has no value; None where nothing is known."""
+        if not self._approach:
+            from backprop.holes import approach
+
+            self._approach.append(approach(self))
+        return self._approach[0]
 
     def by_rules(self) -> dict[str, Any]:
         """The adjoints of the nodes asked for, whatever the rules are worth here."""
@@ -115,16 +188,27 @@ class Program:
             self._read[names] = syntax, build(syntax, names)
         return self._read[names]
 
-    def at(self, inputs: Mapping[str, Number], *, wrt: Sequence[str] | None = None, kind: Kind | None = None) -> Point:
+    def at(
+        self,
+        inputs: Mapping[str, Number],
+        *,
+        wrt: Sequence[str] | None = None,
+        kind: Kind | str | None = None,
+        convention: str = MINIMUM_NORM,
+    ) -> Point:
         """The program at a point. `inputs` are numbers, or text such as "1/3", which exact kinds take at its word.
+
+        `convention` is whose choice is taken at a kink (`backprop.conventions`).
 
         Raises `Mistake` for a program that cannot be read, a value that is missing or is no number, and a name in
         `wrt` that no node has.
         """
-        if kind is None:
-            from backprop.kinds.real import REAL
+        if kind is None or isinstance(kind, str):
+            kind = by_name(kind or "real")
+        if convention != MINIMUM_NORM and not kind.propagates:
+            from backprop.conventions import numbers
 
-            kind = REAL
+            kind = numbers(kind, convention=convention)
         spelled = self.spelled(inputs)
         syntax, graph = self.read(spelled)
         unused = [name for name in spelled if graph.is_unused(name)]
@@ -145,7 +229,10 @@ class Program:
         nodes = resolve(graph, wrt)
         moving = graph.moving(nodes)
         known = values(graph, kind, _numbers(graph, kind, given))
-        return Point(syntax, graph, kind, given, unused, nodes, moving, known, partials(graph, kind, known, moving))
+        slopes = partials(graph, kind, known, moving)
+        here = Point(syntax, graph, kind, given, unused, nodes, moving, known, slopes, convention)
+        finer = kind.finer(here)
+        return here if finer is None else here.in_kind(finer)
 
     def spelled(self, inputs: Mapping[str, Number]) -> dict[str, Number]:
         """The inputs under the names as the program spells them: `x2` gives `x₂` its value when there is no `x2`."""
@@ -164,15 +251,22 @@ class Program:
 
 
 def _numbers(graph: Graph, kind: Kind, given: Mapping[str, str]) -> dict[int, Any]:
-    """The number at each input node. Raises `UnusableNumber` and `NotANumber`."""
+    """The number at each input node. Raises `UnusableNumber`, `NotANumber`, `IntervalForNumber` and `EmptyInterval`."""
     numbers: dict[int, Any] = {}
     for name, text in given.items():
+        if ".." in text and not kind.intervals:
+            raise IntervalForNumber(name, text)
         try:
             numbers[graph.inputs[name]] = kind.number(text)
         except OverflowError:
-            raise UnusableNumber(name, text) from None
+            raise UnusableNumber(name, text, kind.largest) from None
+        except Refused as refused:
+            if refused.code == "too-large":
+                told = f"{name}, as it is given, has {refused.detail} in kind {kind.name}"
+                raise TooLargeForKind(told, kind.name) from None
+            raise NotExact(f"{name} = {text} is no fraction") from None
         except ValueError:
-            raise NotANumber(name, text) from None
+            raise (EmptyInterval(name, text) if ".." in text else NotANumber(name, text)) from None
     return numbers
 
 
@@ -194,8 +288,9 @@ def at(
     inputs: Mapping[str, Number],
     wrt: Sequence[str] | None = None,
     kind: Kind | None = None,
+    convention: str = MINIMUM_NORM,
 ) -> Point:
     """A program at a point; see `Program.at`."""
     if isinstance(program, str):
         program = Program(program)
-    return program.at(inputs, wrt=wrt, kind=kind)
+    return program.at(inputs, wrt=wrt, kind=kind, convention=convention)

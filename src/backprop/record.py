@@ -1,30 +1,34 @@
 """The Trace: everything worked out about a program at a point, as a record. It is the treaty of the whole program:
 below it there are no looks, above it there is no mathematics. Renderers read a Trace and nothing else.
 
-Values are floats, or text for kinds of number that JSON cannot carry (and for formulas). Absent things are None.
+Values are floats, or text for kinds of number that JSON cannot carry (`Written`) and for formulas (plain text), or
+balls, {"mid": text, "rad": text}. Absent things are None.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from backprop.figures import DEFAULT_FIGURES
+from backprop.figures import DEFAULT_FIGURES, Written
 from backprop.mistakes import LONGEST_NUMBER, NotATrace
 
 FORMAT, VERSION = "backprop-trace", 1
 
-Value = float | str | bool
+Value = float | str | bool | dict[str, str]
 
 
 @dataclass(slots=True)
 class Node:
     """A node with what is known at it. `adjoint` is d output / d node, `tangent` d node / d (chosen direction).
 
-    `value` is absent where there is none (a note says why) and in a branch not taken (`taken` is False).
+    `value` is absent where there is none (a note says why), where a ball cannot tell whether there is one (`proven` is
+    False) and in a branch not taken (`taken` is False). `digits` and
+    `adjoint_digits`, when asked for, are how many digits of value and adjoint are right.
     """
 
     id: str
@@ -36,6 +40,9 @@ class Node:
     tangent: Value | None = None
     adjoint: Value | None = None
     taken: bool = True
+    proven: bool = True
+    digits: float | None = None
+    adjoint_digits: float | None = None
 
 
 @dataclass(slots=True)
@@ -43,7 +50,8 @@ class Edge:
     """From `source` into operand `key` of `target`. `partial` is d target / d source, `formula` its rule over ids.
 
     `contribution` is what the edge brings: adjoint of the target times partial in reverse mode, tangent of the source
-    times partial in forward mode.
+    times partial in forward mode. At a kink `left` and `right` are the partials beside the operand, if they differ.
+    `proven` is False where a ball cannot tell whether the partial is a number.
     """
 
     source: str
@@ -52,6 +60,9 @@ class Edge:
     partial: Value | None = None
     formula: str | None = None
     contribution: Value | None = None
+    left: Value | None = None
+    right: Value | None = None
+    proven: bool = True
 
 
 @dataclass(slots=True)
@@ -90,6 +101,77 @@ class Note:
 
 
 @dataclass(slots=True)
+class OneSided:
+    """The slopes of the output on both sides of the value of one input, at a kink or where the rules have no number.
+
+    `sort` is "smooth" (both are the derivative), "corner" (they differ, or those between the axes do), "jump" (the
+    value jumps; they are the slopes beside it), "edge" (there are values on one side only), "vertical" (a slope is
+    infinite), "none" (they have no limit) or "unclear". `node` is the first kink on the way. At a corner every number
+    from `low` to `high` is a subgradient along this axis. `taken` is the number that answers, by which `convention` if
+    by one.
+    """
+
+    of: str
+    sort: str
+    node: str
+    left: Value | None = None
+    right: Value | None = None
+    low: Value | None = None
+    high: Value | None = None
+    taken: Value | None = None
+    convention: str | None = None
+
+
+@dataclass(slots=True)
+class Limits:
+    """What the output and its slopes go to beside a point where the output has no value.
+
+    `side` is "left" or "right" where there are values on that side only; `left` and `right` tell what differs. `why`
+    says what hinders where a limit does not exist.
+    """
+
+    value: Value | None = None
+    gradient: dict[str, Value] = field(default_factory=dict)
+    side: str | None = None
+    why: str | None = None
+    left: Limits | None = None
+    right: Limits | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record; absent things are absent."""
+        record = {name: json_value(getattr(self, name)) for name in ("value", "gradient", "side", "why")}
+        record |= {name: side.to_dict() for name in ("left", "right") if (side := getattr(self, name)) is not None}
+        return {name: value for name, value in record.items() if value is not None and value != {}}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any], number: Callable[[Any], Any]) -> Limits:
+        """The limits read back."""
+        told = {"value": number(record.get("value"))}
+        told["gradient"] = {name: number(value) for name, value in record.get("gradient", {}).items()}
+        told |= {side: cls.from_dict(record[side], number) for side in ("left", "right") if side in record}
+        return cls(**record | told)
+
+
+@dataclass(slots=True)
+class Birth:
+    """Where the first NaN or infinity was born, with the smallest program that shows it.
+
+    `node` is where it stands, as its `what`: "value" or "adjoint"; `operands` are those of the operation that made it,
+    `edge` the edge on which an adjoint came to it, `why` what happened there. `program` at `inputs` does the same, and
+    `command` runs it.
+    """
+
+    node: str
+    what: str
+    operands: dict[str, Value]
+    why: str
+    program: str
+    inputs: dict[str, Value]
+    command: str
+    edge: tuple[str, str, int] | None = None
+
+
+@dataclass(slots=True)
 class Trace:
     """A program at a point: values, tangents or adjoints, partials, steps, witnesses and notes."""
 
@@ -108,6 +190,13 @@ class Trace:
     edges: list[Edge] = field(default_factory=list)
     witnesses: list[Witness] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    undefined: str | None = None  # "propagate" where infinities and NaN are values, as on a plain tape
+    convention: str | None = None  # whose choice at kinks, when it is not the usual one
+    one_sided: list[OneSided] = field(default_factory=list)  # where the rules alone cannot tell a slope
+    limits: Limits | None = None  # where the output has no value
+    birth: Birth | None = None
+    # the answers that are not those of the tape, because doubles lost them: the output, names of wrt
+    mended: list[str] = field(default_factory=list)
     figures: int = field(default=DEFAULT_FIGURES, compare=False)
     written_steps: list[Step] | None = field(default=None, compare=False)
 
@@ -122,8 +211,8 @@ class Trace:
 
     @property
     def exit_code(self) -> int:
-        """0 fine, 1 a witness disagrees, 3 an answer is undefined at this point."""
-        if any(note.code == "undefined" for note in self.notes):
+        """0 fine, 1 a witness disagrees, 3 an answer is undefined at this point, or not proven."""
+        if any(note.code in ("undefined", "not-proven") for note in self.notes):
             return 3
         return 1 if any(witness.verdict == "DISAGREES" for witness in self.witnesses) else 0
 
@@ -166,7 +255,9 @@ class Trace:
     def _head(self) -> dict[str, Any]:
         """The record without its lists of nodes, edges, steps, witnesses and notes."""
         record: dict[str, Any] = {"format": FORMAT, "version": VERSION, "program": self.program}
-        record |= {"canonical": self.canonical, "kind": self.kind, "mode": self.mode}
+        record |= {"canonical": self.canonical, "kind": self.kind}
+        record |= {name: said for name in ("undefined", "convention") if (said := getattr(self, name)) is not None}
+        record["mode"] = self.mode
         record["inputs"] = json_value(self.inputs)
         if self.params:
             record["params"] = self.params
@@ -175,8 +266,16 @@ class Trace:
             record["value"] = json_value(self.value)
         record["wrt"] = self.wrt
         record["gradient"] = json_value(self.gradient)
+        if self.mended:
+            record["mended"] = self.mended
         if self.formulas:
             record["formulas"] = self.formulas
+        if self.one_sided:
+            record["one_sided"] = [_record(one) for one in self.one_sided]
+        if self.limits is not None:
+            record["limits"] = self.limits.to_dict()
+        if self.birth is not None:
+            record["birth"] = _record(self.birth)
         record |= {"directed": True, "multigraph": True, "graph": {}}
         return record
 
@@ -191,24 +290,31 @@ class Trace:
             raise NotATrace("this JSON is no trace")
         if record.get("version") != VERSION:
             raise NotATrace(f"this trace has version {record.get('version')}, and I read version {VERSION}")
+        number = _formula if record.get("kind") == "symbol" else _number
         try:
             found = cls(
                 program=record["program"],
                 canonical=record["canonical"],
                 kind=record["kind"],
                 mode=record["mode"],
-                inputs={name: _number(value) for name, value in record["inputs"].items()},
+                inputs={name: number(value) for name, value in record["inputs"].items()},
                 params=record.get("params", []),
                 output=record["output"],
-                value=_number(record.get("value")),
+                value=number(record.get("value")),
                 wrt=record["wrt"],
-                gradient={name: _number(value) for name, value in record["gradient"].items()},
+                gradient={name: number(value) for name, value in record["gradient"].items()},
                 formulas=record.get("formulas", {}),
-                nodes=[Node(**_restored(item)) for item in record["nodes"]],
-                edges=[Edge(**_restored(item)) for item in record["edges"]],
-                witnesses=[Witness(**_restored(item)) for item in record["witnesses"]],
-                notes=[Note(**_restored(item)) for item in record["notes"]],
-                written_steps=[Step(**_restored(item)) for item in record["steps"]],
+                mended=record.get("mended", []),
+                nodes=[Node(**_restored(item, number)) for item in record["nodes"]],
+                edges=[Edge(**_restored(item, number)) for item in record["edges"]],
+                witnesses=[Witness(**_restored(item, number)) for item in record["witnesses"]],
+                notes=[Note(**_restored(item, number)) for item in record["notes"]],
+                undefined=record.get("undefined"),
+                convention=record.get("convention"),
+                one_sided=[OneSided(**_restored(item, number)) for item in record.get("one_sided", [])],
+                limits=Limits.from_dict(record["limits"], number) if "limits" in record else None,
+                birth=_birth(record["birth"], number) if "birth" in record else None,
+                written_steps=[Step(**_restored(item, number)) for item in record["steps"]],
             )
         except (KeyError, TypeError, AttributeError, OverflowError) as error:
             raise NotATrace(f"a part of this trace is missing or misshapen: {error}") from None
@@ -217,7 +323,10 @@ class Trace:
 
     def _refuse_what_does_not_fit(self) -> None:
         """Raise `NotATrace` when a field holds another sort of thing than it should, or an edge joins no nodes."""
-        items: list[Any] = [self, *self.nodes, *self.edges, *self.steps, *self.witnesses, *self.notes]
+        births = [] if self.birth is None else [self.birth]
+        limits = [] if self.limits is None else [self.limits, *filter(None, (self.limits.left, self.limits.right))]
+        items: list[Any] = [self, *births, *limits, *self.one_sided, *self.nodes, *self.edges]
+        items += [*self.steps, *self.witnesses, *self.notes]
         for item in items:
             for one in fields(item):
                 value = getattr(item, one.name)
@@ -271,7 +380,7 @@ def _record(item: Any) -> dict[str, Any]:
 
 def _is_told(name: str, value: Any) -> bool:
     """Whether a field stands in the record: what is absent, empty or as usual does not."""
-    return value is not None and value != () and (name != "taken" or not value)
+    return value is not None and value != () and (name not in ("taken", "proven") or value is not True)
 
 
 def _line(item: Any) -> str:
@@ -296,22 +405,38 @@ def _line(item: Any) -> str:
 
 
 # The fields that hold a value, in which JSON has text for what it has no number for.
-_NUMBERS = {"value", "tangent", "adjoint", "partial", "contribution", "digits"}
+_NUMBERS = {"value", "tangent", "adjoint", "partial", "contribution", "digits", "adjoint_digits"}
+_NUMBERS |= {"left", "right", "low", "high", "taken"}
 _BEYOND = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
-def _restored(item: dict[str, Any]) -> dict[str, Any]:
+def _restored(item: dict[str, Any], number: Callable[[Any], Any]) -> dict[str, Any]:
     """The fields of a record as they were before it was JSON."""
     return {
-        key: tuple(value) if isinstance(value, list) else _number(value) if key in _NUMBERS else value
+        key: tuple(value) if isinstance(value, list) else number(value) if key in _NUMBERS else value
         for key, value in item.items()
     }
 
 
+def _birth(item: dict[str, Any], number: Callable[[Any], Any]) -> Birth:
+    values = {key: {name: number(value) for name, value in item[key].items()} for key in ("operands", "inputs")}
+    return Birth(**_restored(item, number) | values)
+
+
 def _number(value: Any) -> Any:
+    """A number as it was before it was JSON: a float, one in many digits, a fraction."""
+    value = _formula(value)
+    return Written(value) if isinstance(value, str) and _WRITTEN.fullmatch(value) else value
+
+
+def _formula(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     return _BEYOND.get(value, value) if isinstance(value, str) else value
+
+
+# without `\d+\.?\d*`, which tries every way to share a long row of digits
+_WRITTEN = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?(?:/\d+)?")
 
 
 def _fits(value: Any, kind: str) -> bool:
@@ -324,6 +449,8 @@ def _fits(value: Any, kind: str) -> bool:
 
 
 def _fits_one(value: Any, kind: str) -> bool:
+    if kind == "Value" and isinstance(value, dict):
+        return value.keys() == {"mid", "rad"} and all(_is_ball_part(part) for part in value.values())
     if kind in _PLAIN_KINDS:
         return isinstance(value, _PLAIN_KINDS[kind]) and (kind != "int" or not isinstance(value, bool))
     container, _, inner = kind.removesuffix("]").partition("[")
@@ -336,12 +463,18 @@ def _fits_one(value: Any, kind: str) -> bool:
     return sequence and (parts[0] not in _PLAIN_KINDS or all(_fits(one, parts[0]) for one in value))
 
 
+def _is_ball_part(part: Any) -> bool:
+    return isinstance(part, str) and (_WRITTEN.fullmatch(part) is not None and "/" not in part)
+
+
 _PLAIN_KINDS: dict[str, Any] = {
     "str": str,
     "int": int,
     "bool": bool,
     "float": float,
     "None": type(None),
+    "Birth": Birth,
+    "Limits": Limits,
     "Value": (float, str, bool),
 }
 

@@ -46,7 +46,7 @@ def reverse(
     contributions: list[Any] = [None] * len(graph.args)
     adjoints[graph.output if output is None else output] = kind.number("1")
     offsets, args = graph.offsets, graph.args
-    slopes, exact_zero = partials.values, partials.exact_zero
+    slopes, exact_zero, zeros = partials.values, partials.exact_zero, partials.zeros
     for node in range(len(graph) - 1, -1, -1):
         adjoint = adjoints[node]
         if adjoint is None:
@@ -57,7 +57,10 @@ def reverse(
             partial = slopes[index]
             if partial is None or exact_zero[index]:
                 continue
-            brought = contribution(kind, adjoint, partial, node, index - offsets[node])
+            if index in zeros and partials.dies_out(index, kind, adjoint):
+                brought = kind.number("0")
+            else:
+                brought = contribution(kind, adjoint, partial, node, index - offsets[node])
             contributions[index] = brought
             source = args[index]
             adjoints[source] = brought if adjoints[source] is None else total(kind, adjoints[source], brought, source)

@@ -7,14 +7,14 @@ same graph as any program: the label on an edge is the rule.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from backprop import ops
 from backprop.grammar import parse
 from backprop.graph import CONST, INPUT, Graph, build
-from backprop.kinds import Hole, Kind, is_number
+from backprop.kinds import Convention, Hole, Kind, is_number
 from backprop.ops import Row
 from backprop.values import values
 
@@ -24,20 +24,27 @@ class Partials:
     """One partial for each edge: None where no derivative passes, a `Hole` where there is none.
 
     `exact_zero` marks the edges of a branch not taken (relu of a negative number): nothing behind them matters,
-    however large it is.
+    however large it is. `zeros` tells what a 0 does on an edge where a convention has a word in it (`kinds.Convention`).
     """
 
     values: list[Any]
     exact_zero: bytearray
+    zeros: dict[int, str] = field(default_factory=dict)
+
+    def dies_out(self, place: int, kind: Kind, carried: Any) -> bool:
+        """Whether what is carried along an edge becomes 0 there, though it or the partial may be infinite."""
+        return (self.zeros[place] == "masks" and kind.is_zero(self.values[place])) or (
+            self.zeros[place] == "quiet" and kind.is_zero(carried)
+        )
 
 
 class Formula:
     """A text of the table over the operands of a row and `out`, ready to be worked out in any kind."""
 
-    __slots__ = ("_constant", "_leaves", "_single", "graph", "text")
+    __slots__ = ("_leaves", "constant", "graph", "indicator", "row", "single", "text")
 
     def __init__(self, text: str, row: Row, arity: int) -> None:
-        self.text = text
+        self.text, self.row = text, row
         names = row.names(arity)
         known = (*names, "out")
         conditions = [names[position] for position in row.conditions]
@@ -51,18 +58,36 @@ class Formula:
         # most rules are a number or an operand; those need no walk
         if self.graph.op(output) == "copy":
             output = self.graph.operands(output)[0]
-        self._constant = self.graph.literals.get(output)
-        self._single = dict(self._leaves).get(output)
+        self.constant = self.graph.literals.get(output)
+        self.single = dict(self._leaves).get(output)
+        # where(x != 0, 1, 0) is no distance: it says yes or no
+        self.indicator = self._only_numbers(output)
+
+    def _only_numbers(self, output: int) -> bool:
+        """Whether it chooses between numbers, whatever the operands are."""
+        waiting = [output]
+        while waiting:
+            node = waiting.pop()
+            row = self.graph.row(node)
+            if row is not None and row.conditions:
+                sources = self.graph.operands(node)
+                waiting.extend(one for place, one in enumerate(sources) if place not in row.conditions)
+            elif node not in self.graph.literals:
+                return False
+        return True
 
     def evaluate(self, kind: Kind, operands: list[Any], out: Any) -> Any:
         """The value, or a `Hole` where the formula has none."""
-        if self._constant is not None:
-            return kind.number(self._constant)
+        if self.constant is not None:
+            return kind.number(self.constant)
         known = [*operands, out]
-        if self._single is not None:
-            return known[self._single]
-        found = values(self.graph, kind, {node: known[place] for node, place in self._leaves})
-        return found[self.graph.output]
+        if self.single is not None:
+            return known[self.single]
+        return values(self.graph, kind, self.leaves(known))[self.graph.output]
+
+    def leaves(self, known: list[Any]) -> dict[int, Any]:
+        """The values of the input nodes of the graph, given the operands and the result behind them."""
+        return {node: known[place] for node, place in self._leaves}
 
 
 @lru_cache(maxsize=4096)
@@ -72,12 +97,16 @@ def formula(text: str, row: Row, arity: int) -> Formula:
 
 
 @lru_cache(maxsize=4096)
-def rules(code: int, moving: tuple[bool, ...]) -> tuple[Formula | None, ...]:
-    """The rules to evaluate for the operation `code` when the operands marked in `moving` move."""
+def rules(code: int, moving: tuple[bool, ...], convention: Convention | None = None) -> tuple[Formula | None, ...]:
+    """The rules to evaluate for the operation `code` when the operands marked in `moving` move.
+
+    They are those of the table, or of a `convention` that knows better what others do.
+    """
     row = ops.rows()[code]
+    texts = row.evaluated_rules(moving) if convention is None else convention.rules(row, moving)
     return tuple(
         None if text is None or not moves else formula(text, row, len(moving))
-        for text, moves in zip(row.evaluated_rules(moving), moving, strict=True)
+        for text, moves in zip(texts, moving, strict=True)
     )
 
 
@@ -94,6 +123,8 @@ def partials(graph: Graph, kind: Kind, known: list[Any], moving: bytearray) -> P
     offsets, args = graph.offsets, graph.args
     found: list[Any] = [None] * len(args)
     exact_zero = bytearray(len(args))
+    zeros: dict[int, str] = {}
+    zeros_of = {} if kind.convention is None else kind.convention.zeros
     table = ops.rows()
     for node, code in enumerate(graph.codes):
         if not moving[node] or code in (INPUT, CONST):
@@ -106,24 +137,28 @@ def partials(graph: Graph, kind: Kind, known: list[Any], moving: bytearray) -> P
         moves = tuple(bool(moving[source]) for source in sources)
         operands = [known[source] for source in sources]
         kink: bool | None = None  # asked for only where a slope is 0, and once for all operands
-        for position, rule in enumerate(rules(code, moves)):
+        for position, rule in enumerate(rules(code, moves, kind.convention)):
             if rule is None or operands[position] is None:
                 continue
             slope = slope_at(rule, kind, operands, out, node, position)
             found[first + position] = slope
             row = table[code]
-            if row.locally_constant and not isinstance(slope, Hole) and kind.is_zero(slope):
+            if row.name in zeros_of:
+                zeros[first + position] = zeros_of[row.name]
+                skipped = zeros_of[row.name] == "skips" and kind.is_zero(slope)
+                exact_zero[first + position] = skipped or zeros_of[row.name] == "stops"
+            if row.locally_constant and not kind.eager and not isinstance(slope, Hole) and kind.is_zero(slope):
                 kink = is_kink(row, kind, operands, out) if kink is None else kink
                 exact_zero[first + position] = not kink
-    return Partials(found, exact_zero)
+    return Partials(found, exact_zero, zeros)
 
 
 def slope_at(rule: Formula, kind: Kind, operands: list[Any], out: Any, node: int, position: int) -> Any:
     """One partial; the hole of a rule becomes the hole of this edge."""
-    slope = rule.evaluate(kind, operands, out)
+    slope = kind.slope(rule, operands, out)
     if isinstance(slope, Hole):
         code = "infinite-slope" if slope.code == "domain" else slope.code
-        return Hole(node, code, position)
+        return Hole(node, code, position, slope.detail)
     return slope
 
 
@@ -155,4 +190,4 @@ def kinks(graph: Graph, kind: Kind, known: list[Any]) -> Iterator[int]:
 def holds(condition: str, row: Row, kind: Kind, operands: list[Any], out: Any) -> bool:
     """Whether a condition of the table (a domain, a remark) holds at these operands; a hole in it means no."""
     found = formula(f"where({condition}, 1, 0)", row, len(operands)).evaluate(kind, operands, out)
-    return bool(found == kind.number("1"))
+    return kind.choose(found == kind.number("1")) is True

@@ -1,4 +1,4 @@
-"""The JSON Schema (draft 2020-12) of a trace in JSON, which `backprop schema` prints."""
+"""The JSON Schema (draft 2020-12) of a trace or a Hessian in JSON, which `backprop schema` prints."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ _TEXT: dict[str, Any] = {"type": "string"}
 _NAMES: dict[str, Any] = {"type": "array", "items": _TEXT}
 _PLACE: dict[str, Any] = {"type": "integer", "minimum": 0}
 _VALUE = {
-    "description": "a number; text where JSON has none: NaN, Infinity, -Infinity, a fraction, a formula",
-    "type": ["number", "string", "boolean"],
+    "description": "a number; text where JSON has none: NaN, Infinity, -Infinity, a fraction, many digits, a formula; "
+    "a ball, which holds the true number, by its middle and its radius",
+    "type": ["number", "string", "boolean", "object"],
+    "properties": {"mid": _TEXT, "rad": _TEXT},
+    "required": ["mid", "rad"],
+    "additionalProperties": False,
 }
 
 
@@ -28,7 +32,7 @@ def schema() -> dict[str, Any]:
             "version": {"const": VERSION},
             "program": _said(_TEXT, "the program as typed; spans count its characters"),
             "canonical": _said(_TEXT, "the program as it was read, with its signs written out"),
-            "kind": _said(_TEXT, 'the kind of value: "real" is double precision, "symbol" formulas'),
+            "kind": _said(_TEXT, 'the kind of value: "real" is double precision, "exact" fractions, "symbol" formulas'),
             "mode": {"enum": ["reverse", "forward"]},
             "inputs": _map(_VALUE, "the number each input has"),
             "output": _said(_TEXT, "the id of the node that is the result"),
@@ -46,10 +50,53 @@ def schema() -> dict[str, Any]:
         optional={
             "params": _said(_NAMES, "the inputs that are trainable"),
             "value": _said(_VALUE, "the value of the output; absent where it has none"),
+            "undefined": _said(
+                {"const": "propagate"}, "present where infinities and NaN are values, as on a plain tape"
+            ),
+            "convention": _said(_TEXT, "whose choice at kinks; absent for the smallest subgradient"),
+            "one_sided": _list(_one_sided(), "the slopes on both sides, where the rules alone cannot tell them"),
+            "limits": _limits(),
+            "birth": _birth(),
+            "mended": _said(_NAMES, "the answers that doubles had lost: the output, names of wrt"),
             "formulas": _map(_TEXT, "the gradient as formulas of the inputs, where short enough to be read"),
         },
     )
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": FORMAT, **record}
+
+
+def hessian_schema() -> dict[str, Any]:
+    """The schema of what `backprop hessian --format json` prints.
+
+    >>> hessian_schema()["properties"]["format"]
+    {'const': 'backprop-hessian'}
+    """
+    rows = _map(_VALUE, "d² output / d row d name; a name is absent where that has no value")
+    record = _record(
+        "the second derivatives of a program at a point",
+        required={
+            "format": {"const": "backprop-hessian"},
+            "version": {"const": 1},
+            "program": _said(_TEXT, "the program as typed"),
+            "canonical": _said(_TEXT, "the program as it was read, with its signs written out"),
+            "kind": _said(_TEXT, "the kind of value"),
+            "inputs": _map(_VALUE, "the number each input has"),
+            "output": _said(_TEXT, "the id of the node that is the result"),
+            "wrt": _said(_NAMES, "the names by which it is differentiated"),
+            "gradient": _map(_VALUE, "d output / d name; a name is absent where its derivative has no value"),
+            "hessian": _map(rows, "a row for each name of wrt; symmetric"),
+            "witnesses": _list(_witness(), 'what independent ways say; "of" is a pair of names, "x,y", or "all"'),
+            "notes": _list(_note(), 'what a reader should know; "node" is a pair of names or the id of a node'),
+        },
+        optional={
+            "value": _said(_VALUE, "the value of the output; absent where it has none"),
+            "formulas": _map(_TEXT, "by pair of names: the second derivative as a formula, where it is short"),
+            "sides": _map(
+                _map(_VALUE, "the limit by where it was taken"),
+                "by pair of names: the limits of a second derivative that does not exist because they differ",
+            ),
+        },
+    )
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "backprop-hessian", **record}
 
 
 def _node() -> dict[str, Any]:
@@ -67,6 +114,9 @@ def _node() -> dict[str, Any]:
             "tangent": _said(_VALUE, "forward mode: d node / d the chosen input"),
             "adjoint": _said(_VALUE, "reverse mode: d output / d node"),
             "taken": {"const": False, "description": "present in a branch that was not taken"},
+            "proven": {"const": False, "description": "present where there may be a value or none"},
+            "digits": _said({"type": "number"}, "on request: how many digits of the value are right"),
+            "adjoint_digits": _said({"type": "number"}, "on request: how many digits of the adjoint are right"),
         },
     )
 
@@ -81,6 +131,9 @@ def _edge() -> dict[str, Any]:
             "contribution": _said(
                 _VALUE, "what the edge brings: partial times adjoint of target, or tangent of source"
             ),
+            "left": _said(_VALUE, "at a kink: the partial just left of the operand, where it is not that on the right"),
+            "right": _said(_VALUE, "at a kink: the partial just right of the operand"),
+            "proven": {"const": False, "description": "present where the partial may be a number or none"},
         },
     )
 
@@ -121,6 +174,61 @@ def _note() -> dict[str, Any]:
         "something a reader should know",
         required={"code": _said(_TEXT, 'its sort; "undefined" where an answer has no value'), "text": _TEXT},
         optional={"node": _said(_TEXT, "the id of the node it is about")},
+    )
+
+
+def _one_sided() -> dict[str, Any]:
+    return _record(
+        "the slopes of the output on both sides of the value of one input",
+        required={
+            "of": _said(_TEXT, "a name of wrt"),
+            "sort": _said(
+                {"enum": ["smooth", "corner", "jump", "edge", "vertical", "none", "unclear"]},
+                "smooth: both are the derivative; corner: they differ, or those between the axes do; jump: the value "
+                "jumps, they are the slopes beside it; edge: values on one side only; vertical: a slope is infinite",
+            ),
+            "node": _said(_TEXT, "the id of the first node on the way that has a kink, or no number for its rule"),
+        },
+        optional={
+            "left": _VALUE,
+            "right": _VALUE,
+            "low": _said(_VALUE, "at a corner: from here to high every number is a subgradient along this axis"),
+            "high": _VALUE,
+            "taken": _said(_VALUE, "the number that answers"),
+            "convention": _said(_TEXT, "by which one was taken of several"),
+        },
+    )
+
+
+def _limits() -> dict[str, Any]:
+    fields = {
+        "value": _said(_VALUE, "what the output goes to"),
+        "gradient": _map(_VALUE, "what the slopes go to, with the hole closed by that value"),
+        "why": _said(_TEXT, "what hinders where there is no limit"),
+    }
+    side = _record("what is approached from one side", required={}, optional=fields)
+    return _record(
+        "what value and slopes go to beside the point, where the output has no value",
+        required={},
+        optional=fields
+        | {"side": _said({"enum": ["left", "right"]}, "the only side with values"), "left": side, "right": side},
+    )
+
+
+def _birth() -> dict[str, Any]:
+    edge = {"type": "array", "prefixItems": [_TEXT, _TEXT, _PLACE], "items": False, "minItems": 3}
+    return _record(
+        "where the first NaN or infinity was born",
+        required={
+            "node": _said(_TEXT, "the id of the node where it stands"),
+            "what": _said({"enum": ["value", "adjoint"]}, "as what it stands there"),
+            "operands": _map(_VALUE, "the operands of the operation that made it, by id"),
+            "why": _said(_TEXT, "what happened there"),
+            "program": _said(_TEXT, "the smallest program that does the same"),
+            "inputs": _map(_VALUE, "the point at which it does"),
+            "command": _said(_TEXT, "the line that runs it"),
+        },
+        optional={"edge": _said(edge, "the edge on which an adjoint came: source, target, key")},
     )
 
 

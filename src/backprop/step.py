@@ -9,7 +9,7 @@ from typing import Any
 from backprop.figures import DEFAULT_FIGURES
 from backprop.kinds import Hole
 from backprop.mistakes import NotAnInput, NothingToLearn, Undefined
-from backprop.notes import why
+from backprop.notes import explained
 from backprop.point import Number, Point, Program
 from backprop.record import Trace
 
@@ -142,7 +142,7 @@ def _descend(program: Program, here: Point, rate: float, steps: int, names: list
         before = {name: float(here.values[here.graph.inputs[name]]) for name in names}
         slopes = here.gradient()
         after = {name: before[name] - rate * slopes[name] + 0 for name in names}
-        loss = here.value()
+        loss = here.answer()
         if all(value - value == 0 for value in after.values()):
             here = program.at({**given, **after}, wrt=names)
             trouble = lost(here)
@@ -151,7 +151,7 @@ def _descend(program: Program, here: Point, rate: float, steps: int, names: list
             trouble = f"{gone} is beyond the largest number of double precision"
             yield Learned(number, rate, before, slopes, after, loss, None, trouble)
             return
-        value = here.value()
+        value = here.answer()
         known = not isinstance(value, Hole) and value - value == 0
         yield Learned(number, rate, before, slopes, after, loss, value if known else None, trouble)
         if trouble is not None:
@@ -161,9 +161,9 @@ def _descend(program: Program, here: Point, rate: float, steps: int, names: list
 def lost(here: Point) -> str | None:
     """Why no step can be taken from a point: the loss or a slope is undefined or infinite. None when it can."""
     output = here.graph.ids[here.graph.output]
-    for name, answer in ((output, here.value()), *((f"∂{output}/∂{n}", slope) for n, slope in here.gradient().items())):
+    for name, answer in ((output, here.answer()), *((f"∂{output}/∂{n}", slope) for n, slope in here.gradient().items())):
         if isinstance(answer, Hole):
-            return f"{name} is undefined: {why(here, answer)}"
+            return f"{name} is undefined: {explained(here, answer)}"
         if answer - answer != 0:
             return f"{name} is no longer finite"
     return None

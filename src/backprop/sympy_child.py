@@ -4,7 +4,7 @@
 known, so that what is found before time runs out is kept. Everything is built from the `sympy` forms of the table of
 operations, never from text and never from the rules (`partials`) that are being checked.
 
-A number travels as text: a double by its `hex()`, which is exact, an answer as a decimal of 45 digits.
+A number travels as text that is exact (`fraction`), an answer as a decimal of 15 digits more than are to be sure.
 """
 
 from __future__ import annotations
@@ -21,8 +21,14 @@ from typing import Any
 MEMORY = 2 << 30
 LIFE = 30
 
-# An answer is believed when it stays the same with more digits: 1 - tanh(300)^2 is 0 with fewer than 261.
-LADDER = (40, 90, 220, 500, 1100)
+# An answer is believed when it stays the same with more digits: 1 - tanh(300)^2 is 0 with fewer than 261. So many are
+# tried beyond those that are to be sure.
+LADDER = (10, 60, 190, 470, 1070)
+# The digits to be sure of, unless the question says so.
+SURE = 30
+
+# Beyond so many bits a number of many digits is not written out as a fraction.
+LONGEST_FRACTION = 1_000_000
 
 # Whole numbers up to this size stand in the closed form as they are; any other number is a symbol that has its value.
 LARGEST_WHOLE = 1000
@@ -31,37 +37,60 @@ Answer = dict[str, Any]
 
 
 def number(text: str) -> Any:
-    """The number a text stands for, exactly when it is a double's `hex()`."""
-    from mpmath import mpf
+    """The number a text stands for, with as many digits as mpmath works with."""
+    from mpmath import ldexp, mpf
 
-    return mpf(float.fromhex(text)) if "0x" in text else mpf(text)
+    if "0x" in text:
+        return mpf(float.fromhex(text))
+    if "@" in text:
+        mantissa, _, exponent = text.partition("@")
+        return ldexp(mpf(int(mantissa, 16)), int(exponent))
+    above, _, below = text.partition("/")
+    return mpf(int(above, 16)) / int(below, 16)
 
 
-def steady(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
-    """The value of a function of mpmath, with as many digits as it takes to be sure of 30; None when it has none."""
+def fraction(text: str) -> tuple[int, int]:
+    """The very number a text stands for: a double's `hex()`, "m@e" for m·2^e, or "p/q" in hexadecimal.
+
+    >>> fraction("0x1.8p+1"), fraction("3@-2"), fraction("-a/3")
+    ((3, 1), (3, 4), (-10, 3))
+    """
+    if "0x" in text:
+        return float.fromhex(text).as_integer_ratio()
+    if "@" in text:
+        mantissa, _, exponent = text.partition("@")
+        if abs(int(exponent)) > LONGEST_FRACTION:
+            raise OverflowError(f"2^{exponent} is too long to be written out")
+        return (int(mantissa, 16) << max(0, int(exponent)), 1 << max(0, -int(exponent)))
+    above, _, below = text.partition("/")
+    return int(above, 16), int(below, 16)
+
+
+def steady(function: Callable[..., Any], arguments: Sequence[str], sure: int = SURE) -> Any:
+    """The value of a function of mpmath, with as many digits as it takes to be sure of some; None when it has none."""
     from mpmath import isfinite, mpf, workdps
 
     before: Any = None
-    for digits in LADDER:
-        with workdps(digits):
-            value = function(*arguments)
+    for more in LADDER:
+        with workdps(sure + more):
+            value = function(*map(number, arguments))
             if getattr(value, "imag", 0) != 0:
                 return None
             value = mpf(getattr(value, "real", value))
             if not isfinite(value):
                 return None
             # 0 may be all that is left after a cancellation, so it is believed only at the top of the ladder
-            if before is not None and value != 0 and abs(value - before) <= abs(value) * mpf(10) ** -30:
+            if before is not None and value != 0 and abs(value - before) <= abs(value) * mpf(10) ** -sure:
                 return value
             before = value
     # what is left has no steady digits, but it is smaller than any double
     return before if abs(before) < mpf(10) ** -400 else None
 
 
-def decimal(value: Any) -> str | None:
+def decimal(value: Any, sure: int = SURE) -> str | None:
     from mpmath import nstr
 
-    return None if value is None else str(nstr(value, 45))
+    return None if value is None else str(nstr(value, sure + 15))
 
 
 # -- one operation ------------------------------------------------------------------------------------------------
@@ -91,7 +120,7 @@ def slope(name: str, position: int, operands: tuple[Any, ...]) -> tuple[tuple[in
 def _held(sympy: Any, held: Any) -> Any:
     if isinstance(held, bool):
         return sympy.true if held else sympy.false
-    return sympy.Rational(*float.fromhex(held).as_integer_ratio())
+    return sympy.Rational(*fraction(held))
 
 
 def _compiled(sympy: Any, symbols: list[Any], expression: Any) -> Callable[..., Any]:
@@ -118,7 +147,7 @@ def _impulse(x: Any, _order: Any = None) -> int:
 STEPS = {"Heaviside": _step, "sign": _sign, "DiracDelta": _impulse}
 
 
-def local(question: dict[str, Any]) -> list[str | None]:
+def local(question: dict[str, Any], sure: int = SURE) -> list[str | None]:
     """The derivative of one operation at many operands: what SymPy makes of `question`.
 
     `question` has "op", "position" and "points", a list of operands; a condition is true or false, a number is text,
@@ -136,7 +165,7 @@ def local(question: dict[str, Any]) -> list[str | None]:
         for operands in (general, special):
             try:
                 used, function = slope(question["op"], question["position"], operands)
-                value = decimal(steady(function, [number(point[i]) for i in used]))
+                value = decimal(steady(function, [point[i] for i in used], sure), sure)
             except Exception:  # SymPy and mpmath raise all sorts; each means that they have no answer
                 value = None
             if value is not None:
@@ -149,7 +178,7 @@ def local(question: dict[str, Any]) -> list[str | None]:
 
 
 def closed_form(question: dict[str, Any], cut: int | None) -> tuple[Any, list[Any], list[Any]]:
-    """The output as one expression, its symbols and their values. The node `cut` counts as an input.
+    """The output as one expression, its symbols and the texts of their values. The node `cut` counts as an input.
 
     `question` has "nodes", for each node [operation, operands, their values] or [null, its value], and "output".
     An operation with branches is the branch taken here: nested, the conditions of all branches multiply.
@@ -163,14 +192,14 @@ def closed_form(question: dict[str, Any], cut: int | None) -> tuple[Any, list[An
     for node, (name, content, *known) in enumerate(question["nodes"]):
         if name is None or node == cut:
             text = content if name is None else question["values"][str(node)]
-            value = number(text)
-            whole = value == int(value) and abs(value) <= LARGEST_WHOLE
+            above, below = fraction(text)
+            whole = above % below == 0 and abs(above) <= LARGEST_WHOLE * below
             if name is None and whole and node not in moves:
-                made.append(sympy.Integer(int(value)))
+                made.append(sympy.Integer(above // below))
             else:
                 made.append(sympy.Symbol(f"x{node}", real=True))
                 symbols.append(made[-1])
-                values.append(value)
+                values.append(text)
         elif name == "":
             made.append(made[content[0]])
         else:
@@ -212,7 +241,7 @@ def branches(name: str, arity: int) -> tuple[list[Any], Any]:
     )
 
 
-def whole(question: dict[str, Any], node: int) -> str | None:
+def whole(question: dict[str, Any], node: int, sure: int = SURE) -> str | None:
     """The derivative of the output with respect to one node, from the closed form; None when SymPy has no number."""
     import sympy
 
@@ -221,7 +250,17 @@ def whole(question: dict[str, Any], node: int) -> str | None:
     symbol = sympy.Symbol(f"x{node}", real=True)
     if symbol not in expression.free_symbols:
         return "0"
-    return decimal(steady(_compiled(sympy, symbols, sympy.diff(expression, symbol)), values))
+    return decimal(steady(_compiled(sympy, symbols, sympy.diff(expression, symbol)), values, sure), sure)
+
+
+def whole_twice(question: dict[str, Any], pair: list[int], sure: int = SURE) -> str | None:
+    """The second derivative of the output with respect to two inputs, from the closed form."""
+    import sympy
+
+    expression, symbols, values = closed_form(question, None)
+    for node in pair:
+        expression = sympy.diff(expression, sympy.Symbol(f"x{node}", real=True))
+    return decimal(steady(_compiled(sympy, symbols, expression), values, sure), sure)
 
 
 # -- the process --------------------------------------------------------------------------------------------------
@@ -252,13 +291,21 @@ def main() -> None:
     import sympy  # noqa: F401 -- the clock starts when SymPy is there
 
     say({"ready": True})
+    sys.set_int_max_str_digits(0)
     question = json.loads(sys.stdin.read())
+    sure = question.get("sure", SURE)
     for place, group in enumerate(question["local"]):
-        say({"local": place, "slopes": local(group)})
+        say({"local": place, "slopes": local(group, sure)})
     if question["whole"] is not None:
-        for node in question["whole"]["wrt"]:
+        pairs = question["whole"].get("pairs")
+        for place, pair in enumerate(pairs or []):
             try:
-                say({"whole": node, "slope": whole(question["whole"], node)})
+                say({"whole": place, "slope": whole_twice(question["whole"], pair, sure)})
+            except Exception as error:  # as below
+                say({"whole": place, "slope": None, "error": type(error).__name__})
+        for node in question["whole"]["wrt"] if pairs is None else []:
+            try:
+                say({"whole": node, "slope": whole(question["whole"], node, sure)})
             except Exception as error:  # as above: no answer, and the sort of the error says why
                 say({"whole": node, "slope": None, "error": type(error).__name__})
     say({"done": True})

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
+from backprop import kinds
 from backprop import point as points
-from backprop.figures import DEFAULT_FIGURES
 from backprop.forward import tangents as moved
 from backprop.graph import CONST, INPUT, Graph
-from backprop.kinds import Hole
-from backprop.mistakes import OneDirection, TooManyDerivatives
+from backprop.kinds import MINIMUM_NORM, Hole, Kind, is_unproven
+from backprop.kinds.real import Real
+from backprop.mistakes import Apart, OneDirection, TooManyDerivatives
 from backprop.notes import notes, reading_notes
+from backprop.one_sided import tell_sides
 from backprop.point import Number, Point, Program
-from backprop.record import Edge, Node, Note, Trace, Value
+from backprop.refusals import refuse
+from backprop.record import Birth, Edge, Node, Note, Trace, Value
 from backprop.syntax import canonical
 from backprop.working import slope
+
+# The witness that tells what the doubles are worth, whatever answers.
+ROUNDING = "rounding"
 
 # Beyond so many nodes the gradient is not written out as one formula; it could not be read anyway.
 LARGEST_FORMULA = 400
@@ -35,28 +40,91 @@ def trace(
     mode: str = "reverse",
     check: bool = True,
     symbolic: bool = False,
-    figures: int = DEFAULT_FIGURES,
+    figures: int | None = None,
+    kind: str | Kind = "real",
+    limit: int | None = None,
+    undefined: str = "explain",
+    convention: str = MINIMUM_NORM,
+    rounding: bool = False,
 ) -> Trace:
     """The Trace of a program at a point; see `backprop.trace`."""
     if isinstance(program, str):
         program = Program(program)
+    kind = kinds.by_name(kind, limit)
+    kind = _under(kind, undefined, convention, symbolic)
+    if symbolic and kind.name != "real":
+        raise Apart(["--symbolic", f"--kind {kind.name}"], "Formulas hold no numbers, of whatever kind.")
+    figures = kind.figures if figures is None else figures
+    if rounding:
+        _refuse_rounding(kind, symbolic)
     if symbolic:
         here, names = _symbolic(program, inputs, wrt, mode)
         return _assemble(here, mode, figures, names)
-    here = points.at(program, inputs, wrt)
+    here = points.at(program, inputs, wrt, kind, convention)
+    refuse(here)
     if not check:
-        return _assemble(here, mode, figures)
+        found = _assemble(here, mode, figures)
+        if rounding:
+            _tell_rounding(here, found)
+        return found
+    if kind.propagates and (spread := _assemble(here, mode, figures)).birth is not None:
+        return spread  # there is nothing to hold a NaN against
     from backprop.witnesses import start
 
     running = start(here)
     found = _assemble(here, mode, figures)
     witnesses, more = running.finish()
-    found.witnesses.extend(witnesses)
-    found.notes = _merged(found.notes, more)
+    # what doubles are worth is told when it is little, or asked for
+    found.witnesses.extend(one for one in witnesses if one.by != ROUNDING or one.verdict == "inaccurate")
+    if rounding:
+        _tell_rounding(here, found)
+    found.notes = merged(found.notes, more)
     return found
 
 
-def _merged(notes: list[Note], more: list[Note]) -> list[Note]:
+def _under(kind: Kind, undefined: str, convention: str, symbolic: bool) -> Kind:
+    """The kind of number in which the program is worked out; see `conventions.numbers`. Raises `Apart`."""
+    if undefined == "explain" and convention == MINIMUM_NORM and not kind.propagates:
+        return kind
+    from backprop.conventions import numbers
+
+    if symbolic:
+        asked = "--undefined propagate" if convention == MINIMUM_NORM else f"--convention {convention}"
+        raise Apart(["--symbolic", asked], "Formulas have no point at which there could be a choice.")
+    return kind if kind.propagates else numbers(kind, undefined, convention)
+
+
+def _refuse_rounding(kind: Kind, symbolic: bool) -> None:
+    """Raise `Apart` where there are no doubles whose rounding could be told."""
+    other = "--symbolic" if symbolic else "--undefined propagate" if kind.propagates else f"--kind {kind.name}"
+    if symbolic or kind.propagates or not isinstance(kind, Real):
+        raise Apart(["--rounding", other], "Rounding is told of doubles, the kind real.")
+
+
+def _tell_rounding(point: Point, found: Trace) -> None:
+    """Put in how many digits of every value and adjoint are right, and of the answers."""
+    from backprop.lost_digits import surviving
+    from backprop.witnesses.rounding import testify
+
+    values, adjoints = surviving(point)
+    for node, digits, of_adjoint in zip(found.nodes, values, adjoints, strict=True):
+        node.digits = digits if node.op not in ("input", "const") else None
+        node.adjoint_digits = of_adjoint if node.adjoint is not None else None
+    said = testify(point)
+    if said is not None and all(witness.by != ROUNDING for witness in found.witnesses):
+        found.witnesses.append(said)
+
+
+def _mended(point: Point) -> list[str]:
+    """The answers that doubles had lost, by name."""
+    accuracy = point.accuracy()
+    if accuracy is None:
+        return []
+    output = [] if accuracy.value is None else [point.graph.ids[point.graph.output]]
+    return output + [point.name_of(node) for node in accuracy.slopes]
+
+
+def merged(notes: list[Note], more: list[Note]) -> list[Note]:
     """All notes; where the witnesses say more of the same thing at the same node, their word stands."""
     told = {(note.code, note.node): note for note in more}
     kept = [told.pop((note.code, note.node), note) for note in notes]
@@ -143,7 +211,8 @@ def _assemble(point: Point, mode: str, figures: int, names: _Names | None = None
         tangents = moved(graph, point.partials, point.kind, {point.wrt[0]: point.kind.number("1")}, names)
         slope = tangents[graph.output]
         gradient = {wrt[0]: point.kind.number("0") if slope is None else slope}
-        gradient |= {point.name_of(node): one.slope for node, one in point.singular().items() if one.mended}
+        given = point.by_rules()
+        gradient |= {name: slope for name, slope in point.gradient().items() if slope is not given[name]}
         adjoints: list[Any] = [None] * len(graph)
         contributions = _forward_contributions(point, tangents, names)
     else:
@@ -155,52 +224,70 @@ def _assemble(point: Point, mode: str, figures: int, names: _Names | None = None
         canonical=canonical(point.syntax),
         kind=point.kind.name,
         mode=mode,
-        inputs=_present({name: point.values[graph.inputs[name]] for name in point.given}),
+        inputs=_present(point.kind, {name: point.values[graph.inputs[name]] for name in point.given}),
         params=list(graph.params),
         output=ids[graph.output],
-        value=plain(point.value()),
+        value=plain(point.kind, point.answer()),
         wrt=wrt,
-        gradient=_present(gradient),
+        gradient=_present(point.kind, gradient),
         formulas={} if symbolic else _formulas(point),
         nodes=_nodes(point, mode, tangents, adjoints),
         edges=_edges(point, contributions),
+        undefined="propagate" if point.kind.propagates else None,
+        convention=point.convention if point.convention != MINIMUM_NORM else None,
+        birth=_birth(point),
+        mended=_mended(point),
         figures=figures,
     )
     found.notes = list(reading_notes(point)) if symbolic else notes(point)
+    if not symbolic:
+        tell_sides(point, found)
+    if found.birth is not None:
+        from backprop.birthplace import told
+
+        found.notes.insert(0, Note("birth", told(found.birth), found.birth.node))
+    if point.kind.eager or point.kind.convention is not None:
+        from backprop.opinions import remarks
+
+        found.notes += [Note("convention", text) for text in remarks(point)]
     if names is not None and names.used:
         text = "long formulas stand in others by the names of their nodes; backprop diff writes the derivatives out"
         found.notes.append(Note("named-formulas", text))
     return found
 
 
-def plain(value: Any) -> Value | None:
-    """A value as a Trace holds it: a hole is absent, a formula is text."""
+def _birth(point: Point) -> Birth | None:
+    """Where the first NaN or infinity was born; None where the kind of number has a hole in its place."""
+    if not point.kind.propagates:
+        return None
+    from backprop.birthplace import birth
+
+    return birth(point)
+
+
+def plain(kind: Kind, value: Any) -> Value | None:
+    """A value as a Trace holds it: a hole is absent."""
     if value is None or isinstance(value, Hole):
         return None
-    if isinstance(value, (float, bool, str)):
+    if isinstance(value, (float, bool)):
         return value
-    return float(value) if isinstance(value, int) else _tidy_text(value)
+    found: Value = kind.record(value)
+    return found
 
 
-@lru_cache(maxsize=1 << 12)
-def _tidy_text(value: Any) -> str:
-    """A formula as text: the same one often stands at a node and on the edges beside it."""
-    return str(value)
-
-
-def _present(values: Mapping[str, Any]) -> dict[str, Value]:
+def _present(kind: Kind, values: Mapping[str, Any]) -> dict[str, Value]:
     """Values by name, without those that there are none of."""
-    return {name: value for name, found in values.items() if (value := plain(found)) is not None}
+    return {name: value for name, found in values.items() if (value := plain(kind, found)) is not None}
 
 
 def _nodes(point: Point, mode: str, tangents: list[Any], adjoints: list[Any]) -> list[Node]:
     graph, ids = point.graph, point.graph.ids
-    zero = plain(point.kind.number("0"))
+    zero = plain(point.kind, point.kind.number("0"))
     lost = isinstance(point.value(), Hole)  # with no value at the end there is nothing to differentiate
     made: list[Node] = []
     for node, code in enumerate(graph.codes):
         moved = adjoints[node] if mode == "reverse" else tangents[node]
-        slope = zero if moved is None else plain(moved)
+        slope = zero if moved is None else plain(point.kind, moved)
         known = point.moving[node] and not lost
         made.append(
             Node(
@@ -209,10 +296,11 @@ def _nodes(point: Point, mode: str, tangents: list[Any], adjoints: list[Any]) ->
                 args=tuple(ids[operand] for operand in graph.operands(node)),
                 formula=graph.formula(node) or None,
                 span=graph.span(node) if graph.ends[node] else None,
-                value=plain(point.values[node]),
+                value=plain(point.kind, point.values[node]),
                 tangent=slope if known and mode == "forward" else None,
                 adjoint=slope if known and mode == "reverse" else None,
                 taken=code == CONST or point.values[node] is not None,
+                proven=not is_unproven(point.values[node]) and not (known and is_unproven(moved)),
             )
         )
     return made
@@ -222,7 +310,7 @@ def _edges(point: Point, contributions: list[Any]) -> list[Edge]:
     from backprop.kinds.symbol import label
 
     graph, ids, slopes = point.graph, point.graph.ids, point.partials
-    zero = plain(point.kind.number("0"))
+    zero = plain(point.kind, point.kind.number("0"))
     made: list[Edge] = []
     for node in range(len(graph)):
         row = graph.row(node)
@@ -238,9 +326,10 @@ def _edges(point: Point, contributions: list[Any]) -> list[Edge]:
             if rule is None:
                 continue
             made_edge.formula = label(rule, row, [graph.written_id(one)[0] for one in sources], ids[node])
-            made_edge.partial = plain(slopes.values[index])
+            made_edge.partial = plain(point.kind, slopes.values[index])
+            made_edge.proven = not is_unproven(slopes.values[index])
             brought = contributions[index]
-            made_edge.contribution = plain(brought)
+            made_edge.contribution = plain(point.kind, brought)
             if brought is None and made_edge.partial is not None:
                 made_edge.contribution = zero  # of a branch not taken: nothing comes through
     return made

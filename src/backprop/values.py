@@ -12,7 +12,7 @@ from typing import Any
 
 from backprop import ops
 from backprop.graph import Graph
-from backprop.kinds import Hole, Kind
+from backprop.kinds import Hole, Kind, Refused
 
 
 def values(graph: Graph, kind: Kind, inputs: Mapping[int, Any]) -> list[Any]:
@@ -33,10 +33,12 @@ def values(graph: Graph, kind: Kind, inputs: Mapping[int, Any]) -> list[Any]:
             found[node] = kind.number(text)
         except OverflowError:
             found[node] = Hole(node, "overflow")
+        except Refused as refused:
+            found[node] = Hole(node, refused.code, detail=refused.detail)
     for node, value in inputs.items():
         found[node] = value
     where = ops.by_name("where").code
-    if where in codes:
+    if where in codes and not kind.eager:
         _walk_lazily(graph, kind, found, where)
         return found
     rows, offsets, args = ops.rows(), graph.offsets, graph.args
@@ -58,6 +60,8 @@ def value_at(node: int, row: ops.Row, kind: Kind, operands: list[Any]) -> Any:
         return Hole(node, "domain")
     except OverflowError:
         return Hole(node, "overflow")
+    except Refused as refused:
+        return Hole(node, refused.code, detail=refused.detail)
     except (TypeError, AttributeError):
         # an operand was a hole: asked for only now, so that ordinary numbers never pay for the question
         for operand in operands:

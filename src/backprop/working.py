@@ -19,11 +19,15 @@ from backprop.record import Edge, Node, Step, Trace, Value
 NO_VALUE = "no value here"
 UNDEFINED = "undefined"  # what stands in the place of a number that is not there
 NOT_TAKEN = "branch not taken"
+NOT_PROVEN = "not proven"
 
 # An id inside a formula: a name, or a name bound again (c~2); neither the e of 1e-3 nor the name of a call.
 _ID = re.compile(r"(?<![\w.])[^\W\d⁰¹²³⁴-⁹]\w*(?:~\d+)?(?![\w(])")
 # without `\d+\.?\d*`, which tries every way to share a long row of digits
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|inf|NaN)")
+
+_FRACTION = re.compile(r"-?\d+/\d+")
+_INTERVAL = re.compile(r"\[[^\[\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,11 @@ class Working:
         if not self.value and said != NOT_TAKEN:
             said = f"{NO_VALUE}; {said}" if said else NO_VALUE
         return " = ".join(parts) + (f"   ({said})" if said else "")
+
+
+def is_unproven(trace: Trace) -> bool:
+    """Whether an answer that is not there may exist, as far as balls can tell."""
+    return any(note.code == "not-proven" for note in trace.notes)
 
 
 # -- a whole trace --------------------------------------------------------------------------------------------------
@@ -116,7 +125,7 @@ def forward_line(node: Node, numbers: Callable[[str], str | None], figures: int 
 
 def forward_working(node: Node, numbers: Callable[[str], str | None], figures: int = DEFAULT_FIGURES) -> Working:
     """`forward_line` in its parts: the formula stands under `rules`."""
-    value = figure(node.value, figures)
+    value = NOT_PROVEN if node.value is None and not node.proven else figure(node.value, figures)
     remark = "" if node.taken else NOT_TAKEN
     if not node.formula:
         return Working(node.id, value=value, remark=remark)
@@ -145,6 +154,8 @@ def put_numbers_in(formula: str, numbers: Callable[[str], str | None]) -> str:
             return text
         if not before and not after.startswith(("^", "!")) and _NUMBER.fullmatch(text):
             return text  # a minus at the very start needs no brackets
+        if not before and after[:1] in ("+", "-") and _FRACTION.fullmatch(text):
+            return text  # nor does one of a fraction that begins a sum
         return f"({text})"
 
     return _ID.sub(number, formula)
@@ -178,6 +189,8 @@ def reverse_working(
 ) -> Working:
     """`reverse_line` in its parts, one term for each edge."""
     left, value = slope(output, node.id), figure(node.adjoint, figures)
+    if node.adjoint is None and not node.proven:
+        value = NOT_PROVEN
     if not node.taken:
         return Working(left, value=value or "0", remark=NOT_TAKEN)
     found = [(adjoint_of(edge.target), edge) for edge in edges if _carries(edge)]
@@ -193,7 +206,7 @@ def reverse_working(
         chain=tuple(f"{slope(output, e.target)} · {edge_name(e, _key(e) in doubled)}" for e in edges),
         rules=tuple(_product(figure(g, figures), _rule(e, figures), i == 0) for i, (g, e) in enumerate(terms)),
         numbers=tuple(
-            _product(figure(g, figures), figure(e.partial, figures), i == 0) for i, (g, e) in enumerate(terms)
+            _product(figure(g, figures), _partial(e, figures), i == 0) for i, (g, e) in enumerate(terms)
         ),
         value=value,
         remark=_meeting(node.id, edges),
@@ -215,7 +228,7 @@ def edge_line(
     return Working(
         f"{slope(output, edge.target)} · {edge_name(edge, parallel)}",
         rules=(_product(brought, _rule(edge, figures), True),),
-        numbers=(_product(brought, figure(edge.partial, figures), True),),
+        numbers=(_product(brought, _partial(edge, figures), True),),
         value=figure(edge.contribution, figures),
     ).line
 
@@ -248,6 +261,8 @@ def tangent_working(
 ) -> Working:
     """`tangent_line` in its parts. Edges from nodes that do not move bring nothing and are left out."""
     left, value = slope(node.id, direction), figure(node.tangent, figures)
+    if node.tangent is None and not node.proven:
+        value = NOT_PROVEN
     if not node.taken:
         return Working(left, value=value or "0", remark=NOT_TAKEN)
     found = [(edge, tangent_of(edge.source)) for edge in edges_in if _carries(edge)]
@@ -263,7 +278,7 @@ def tangent_working(
         chain=tuple(f"{edge_name(e, _key(e) in doubled)} · {slope(e.source, direction)}" for e, _ in terms),
         rules=tuple(_product(_rule(e, figures), figure(t, figures), i == 0) for i, (e, t) in enumerate(terms)),
         numbers=tuple(
-            _product(figure(e.partial, figures), figure(t, figures), i == 0) for i, (e, t) in enumerate(terms)
+            _product(_partial(e, figures), figure(t, figures), i == 0) for i, (e, t) in enumerate(terms)
         ),
         value=value,
         partials=tuple(_rule(e, figures) for e, _ in terms),
@@ -276,6 +291,11 @@ def tangent_working(
 def slope(above: str, below: str) -> str:
     """The derivative of one node with respect to another, as it is written."""
     return f"∂{above}/∂{below}"
+
+
+def slope_of_slope(above: str, by: str, then: str) -> str:
+    """The second derivative by one variable and then another, as it is written: ∂²f/∂x², by x and then y ∂²f/∂y∂x."""
+    return f"∂²{above}/∂{by}²" if by == then else f"∂²{above}/∂{then}∂{by}"
 
 
 def edge_name(edge: Edge, parallel: bool = False) -> str:
@@ -320,6 +340,10 @@ def _rule(edge: Edge, figures: int) -> str:
     return edge.formula if edge.formula else figure(edge.partial, figures)
 
 
+def _partial(edge: Edge, figures: int) -> str:
+    return figure(edge.partial, figures) if edge.proven else NOT_PROVEN
+
+
 def _product(left: str, right: str, first: bool) -> str:
     """Two factors, `left · right`; at the start of a line a minus needs no brackets. One that is missing says so."""
     left, right = left or UNDEFINED, right or UNDEFINED
@@ -332,14 +356,15 @@ def _factor(text: str) -> str:
     """A text as a factor: sums, quotients and negative ones in brackets, products and powers as they are."""
     if text.startswith("-"):
         return f"({text})"
-    if _NUMBER.fullmatch(text):
+    if _NUMBER.fullmatch(text) or _INTERVAL.fullmatch(text):
         return text
-    return f"({text})" if any(sign in "+-/%<>=" or sign.isalpha() for sign in _outside(text)) else text
+    return f"({text})" if any(sign in "+-±/%<>=" or sign.isalpha() for sign in _outside(text)) else text
 
 
 def _is_atom(text: str) -> bool:
     """Whether a text holds together next to any sign: a positive number, a name, a call."""
-    return not text.startswith("-") and (bool(_NUMBER.fullmatch(text)) or not _outside(text))
+    whole = _NUMBER.fullmatch(text) or _INTERVAL.fullmatch(text)
+    return not text.startswith("-") and (bool(whole) or not _outside(text))
 
 
 def _is_term(text: str) -> bool:

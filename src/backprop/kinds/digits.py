@@ -13,31 +13,42 @@ from typing import Any
 import mpmath
 from mpmath import libmp
 
+from backprop.figures import Written
+from backprop.kinds import Kind
 from backprop.kinds.real import Scalar
+from backprop.mistakes import KindArgument
 from backprop.ops import Row
 
+SPELLING, SAYS = "digits:N", "N decimal digits"
+
+# the most digits asked for, unless --limit says so: beyond that a single logarithm takes minutes
+MOST_DIGITS = 10_000
+# digits that are worked out beyond those that are shown
+GUARD = 5
 # |log2| of the largest and smallest result; within it exp costs 60 bits more than the digits asked for
 FARTHEST = 2**60
 # sin of a number of b bits needs π to b bits
 LARGEST_ANGLE_BITS = 100_000
-# a literal is held as a quotient of whole numbers, which have about three times so many bits
-LARGEST_EXPONENT_TYPED = 100_000
+# up to this power of ten a literal is held as a quotient of whole numbers, which have about three times so many bits
+LARGEST_POWER_WRITTEN = 100_000
 LITERAL = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?")
 
 
 class Digits(Scalar):
-    """Numbers of `digits` decimal digits.
+    """Numbers of `digits` decimal digits, worked out with `guard` more so that those can be right to the last.
 
     >>> fifty = Digits(50)
     >>> fifty.number("0.1") == fifty.number("1/10"), fifty.from_double(0.1) == fifty.number("0.1")
     (True, False)
     """
 
-    def __init__(self, digits: int) -> None:
+    def __init__(self, digits: int, guard: int = 0) -> None:
         self.digits = digits
         self.name = f"digits:{digits}"
+        self.figures = self.checked = digits
+        self.largest = f"the largest number of {self.name}, about 2^(2^60)"
         self.context = mpmath.mp.clone()
-        self.context.dps = digits
+        self.context.dps = digits + guard
         self.bits = self.context.prec
 
     def number(self, text: str) -> Any:
@@ -54,28 +65,63 @@ class Digits(Scalar):
             value = context.inf
         else:
             above, slash, below = name.partition("/")
-            p, q = self._fraction(above)
-            r, s = self._fraction(below) if slash else (1, 1)
-            if r == 0:
+            p, power = self._decimal(above)
+            q, less = self._decimal(below) if slash else (1, 0)
+            if q == 0:
                 raise ZeroDivisionError(f"{text} divides by 0")
-            value = context.make_mpf(libmp.from_rational(p * s, q * r, context.prec, "n"))
+            value = self._quotient(p, q, power - less)
         return -value if negative else value
 
-    def _fraction(self, text: str) -> tuple[int, int]:
-        """A decimal literal as a fraction of integers."""
+    def _decimal(self, text: str) -> tuple[int, int]:
+        """A decimal literal as a whole number and the power of ten that it is multiplied by."""
         found = LITERAL.fullmatch(text)
         if found is None:
             raise ValueError(f"{text} is no number")
         whole, _, part = found[1].partition(".")
-        exponent = int(found[2] or "0") - len(part)
-        if abs(exponent) > LARGEST_EXPONENT_TYPED:
-            raise OverflowError(f"{text} has an exponent beyond {LARGEST_EXPONENT_TYPED}")
-        mantissa = int(whole + part or "0")
-        return (mantissa * 10**exponent, 1) if exponent >= 0 else (mantissa, 10**-exponent)
+        return int(whole + part or "0"), int(found[2] or "0") - len(part)
+
+    def _quotient(self, p: int, q: int, power: int) -> Any:
+        """p/q·10^power, the number nearest to it while the power is not enormous."""
+        context = self.context
+        if p == 0:
+            return context.zero
+        if abs(power) <= LARGEST_POWER_WRITTEN:
+            above, below = (p * 10**power, q) if power >= 0 else (p, q * 10**-power)
+            return context.make_mpf(libmp.from_rational(above, below, context.prec, "n"))
+        if abs(power) > FARTHEST // 4:
+            raise OverflowError("the number has more digits than can be carried")
+        with context.extraprec(power.bit_length() + 20):
+            value = context.mpf(p) / q * context.mpf(10) ** power
+        return value + 0
+
+    def record(self, value: Any) -> Any:
+        """As many digits as the kind has, as text; an infinity as JSON has it."""
+        if isinstance(value, bool):
+            return value
+        number = self.context.convert(value)
+        if not self.context.isfinite(number):
+            return self.to_double(number)
+        return Written(re.sub(r"\.0(?=e|$)", "", libmp.to_str(number._mpf_, self.digits)))
 
     def from_double(self, value: float) -> Any:
         """The same number as the double, exactly."""
         return self.context.make_mpf(libmp.from_float(float(value)))
+
+    def told(self, value: Any) -> str:
+        """The number, exactly, by its mantissa and its exponent in base 2."""
+        sign, mantissa, exponent, _ = self.context.convert(value)._mpf_
+        return f"{'-' if sign else ''}{mantissa:x}@{exponent}"
+
+    def agreement(self, value: Any, truth: Any) -> float:
+        """The leading digits that are those of the truth."""
+        from mpmath import workdps
+
+        with workdps(self.digits + 15):
+            return digits_alike(value - truth, truth, self.digits)
+
+    def nearest(self, value: Any) -> Any:
+        """The number rounded to the digits of this kind."""
+        return self.context.convert(value) + 0
 
     def to_double(self, value: Any) -> float:
         """The nearest double; an infinity when there is none."""
@@ -123,7 +169,7 @@ class Digits(Scalar):
     def pow(self, x: Any, y: Any) -> Any:
         """x^y: 0^0 is 1, a negative base needs an integer exponent, 0 to a negative power is refused."""
         context = self.context
-        if y == 0 or x == 1:
+        if (y == 0 or x == 1) and (x < y or x >= y):  # a comparison with a hole raises TypeError: 1^(1/0) is no 1
             return context.one
         if x == 0:
             if y < 0:
@@ -142,7 +188,8 @@ class Digits(Scalar):
             grows = (size > 1) == (y > 0)
             value = context.inf if grows else context.zero
             return -value if odd else value
-        if self._vanishes(context.log(size) * y):
+        # the logarithm is needed only where the result may be out of range, and takes long with many digits
+        if (abs(context.mag(size)) + 1) * abs(y) > FARTHEST // 2 and self._vanishes(context.log(size) * y):
             return context.zero
         if context.mag(y) <= 64:
             return context.power(x, y)
@@ -335,9 +382,9 @@ class Digits(Scalar):
             if x == context.inf:
                 return x if order == 0 else context.zero
             return context.psi(order, x)
-        # ψₙ(1 - z) = (-1)^n (ψₙ(z) + π dⁿ/dzⁿ cot(πz)), and cot' = -(1 + cot²)
+        # ψₙ(1 - z) = (-1)^n (ψₙ(z) + π dⁿ/dzⁿ cot(πz)), and cot' = -(1 + cot²); 1 - x may have lost a tiny x
         z = 1 - x
-        cotangent = context.cospi(z) / context.sinpi(z)
+        cotangent = -context.cospi(x) / context.sinpi(x)
         polynomial = [0, 1]
         for _ in range(order):
             slopes = [power * factor for power, factor in enumerate(polynomial)][1:]
@@ -345,3 +392,27 @@ class Digits(Scalar):
             polynomial = [-(low + high) for low, high in zip([*slopes, 0, 0], raised, strict=True)]
         value = context.psi(order, z) + context.pi ** (order + 1) * context.polyval(polynomial[::-1], cotangent)
         return value if order % 2 == 0 else -value
+
+
+def digits_alike(difference: Any, truth: Any, most: int) -> float:
+    """How many digits a number that is off by so much shares with the truth.
+
+    >>> digits_alike(mpmath.mpf("1e-9"), mpmath.mpf(2), 30), digits_alike(mpmath.mpf(0), mpmath.mpf(2), 30)
+    (9.3, 30.0)
+    """
+    if difference == 0:
+        return float(most)
+    if truth == 0:
+        return 0.0
+    return round(min(float(most), max(0.0, -float(mpmath.log10(abs(difference / truth))))), 2)
+
+
+def of(argument: str, limit: int | None = None) -> Kind:
+    """The kind `digits:N`. Raises `KindArgument` where N is no whole number from 1 to the limit."""
+    most = MOST_DIGITS if limit is None else limit
+    if not (argument.isascii() and argument.isdecimal() and len(argument) < 13 and int(argument) > 0):
+        raise KindArgument(f"digits:{argument}", "Say how many digits, a whole number: --kind digits:30")
+    if int(argument) > most:
+        told = f"up to {most} digits are worked out; --limit {int(argument)} lets it be so many, and takes its time"
+        raise KindArgument(f"digits:{argument}", told)
+    return Digits(int(argument), guard=GUARD)

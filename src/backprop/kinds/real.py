@@ -12,9 +12,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from backprop.kinds import Kind
+from backprop.mistakes import KindArgument
 
 if TYPE_CHECKING:
     from backprop.kinds.digits import Digits
+
+SPELLING, SAYS = "real", "double precision"
 
 INF = math.inf
 SQRT_2 = math.sqrt(2)
@@ -187,6 +190,7 @@ class Real(Scalar):
     """
 
     name = "real"
+    digits = checked = 16
     pi = math.pi
 
     def number(self, text: str) -> float:
@@ -202,6 +206,16 @@ class Real(Scalar):
         if value - value != 0:
             return self._constant_or_fraction(text)
         return value + 0.0  # -0 is 0
+
+    def told(self, value: Any) -> str:
+        """The double, exactly."""
+        return float(value).hex()
+
+    def nearest(self, value: Any) -> float:
+        """The double nearest to an mpf; an infinity beyond the largest."""
+        from mpmath import libmp
+
+        return float(libmp.to_float(value._mpf_, rnd="n")) + 0.0
 
     def _constant_or_fraction(self, text: str) -> float:
         sign, name = (-1.0, text[1:]) if text.startswith("-") else (1.0, text)
@@ -244,7 +258,7 @@ class Real(Scalar):
         except OverflowError:
             return -INF if x < 0 and math.fmod(y, 2) != 0 else INF
 
-    log = staticmethod(math.log)
+    log: Any = staticmethod(math.log)
     log2 = staticmethod(math.log2)
     log10 = staticmethod(math.log10)
     log1p = staticmethod(math.log1p)
@@ -390,3 +404,10 @@ def _precisely(function: str, *operands: float) -> float:
 _SPHERICAL_J1 = tuple((-1) ** k * 2 * (k + 1) / math.factorial(2 * k + 3) for k in range(10, -1, -1))
 
 REAL = Real()
+
+
+def of(argument: str, limit: int | None = None) -> Kind:
+    """The kind `real`. Raises `KindArgument` for an argument: it takes none."""
+    if argument:
+        raise KindArgument(f"real:{argument}", "real takes no argument: --kind real. Many digits: --kind digits:30")
+    return REAL

@@ -23,6 +23,10 @@ class Symbol(Kind):
         """The literal, as typed."""
         return formulas.number(text)
 
+    def record(self, value: Any) -> str:
+        """The formula as text."""
+        return _text(value)
+
     def symbol(self, name: str) -> Formula:
         """What stands for itself: an input, or the id of a node."""
         return formulas.symbol(name)
@@ -61,6 +65,12 @@ class ForwardSymbol(Symbol):
     def scale(self, adjoint: Any, partial: Any) -> Any:
         """partial · tangent, as a formula."""
         return formulas.product(partial, adjoint)
+
+
+@lru_cache(maxsize=1 << 12)
+def _text(value: Any) -> str:
+    """A formula as text: the same one often stands at a node and on the edges beside it."""
+    return str(value)
 
 
 SYMBOL, FORWARD = Symbol(), ForwardSymbol()

@@ -9,6 +9,7 @@ Importing this module loads no mathematics: the rows hold functions of a kind `k
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,16 @@ from typing import Any
 Texts = tuple[str | None, ...]
 Operands = tuple[float, ...]
 Moving = tuple[bool, ...]
+
+# What a comparison says of two numbers, by the name of its row.
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+}
 
 # How tightly a written form holds together; a call or a name never needs brackets.
 CONDITIONAL, OR, AND, NOT, COMPARISON, SUM, PRODUCT, UNARY, POWER, POSTFIX, ATOM = range(11)
@@ -53,6 +64,7 @@ class Row:
     kink       expressions over the operands and `out` that are 0 where the operation has no derivative, but one from
                each side (or a jump); a function of the arity for a variadic row
     remarks    what is worth telling; a function of which operands move when that matters
+    jumps      the value jumps at some of its kinks
     locally_constant  a partial of 0 away from a kink is exact (the other branch was taken): nothing behind it matters
     conditions positions of operands that are conditions; gives_condition: the result is one
     samples    operands at which the tests try the row; edges: operands at the edges (0, large, tiny)
@@ -72,6 +84,7 @@ class Row:
     latex: str = ""
     domain: str = ""
     kink: tuple[str, ...] | Callable[[int], tuple[str, ...]] = ()
+    jumps: bool = False
     locally_constant: bool = False
     conditions: frozenset[int] = frozenset()
     gives_condition: bool = False
@@ -148,6 +161,7 @@ def op(
     latex: str = "",
     domain: str = "",
     kink: str | tuple[str, ...] | Callable[[int], tuple[str, ...]] = (),
+    jumps: bool = False,
     locally_constant: bool = False,
     conditions: Iterable[int] = (),
     gives_condition: bool = False,
@@ -172,6 +186,7 @@ def op(
         latex=latex,
         domain=domain,
         kink=(kink,) if isinstance(kink, str) else kink,
+        jumps=jumps,
         locally_constant=locally_constant,
         conditions=frozenset(conditions),
         gives_condition=gives_condition,

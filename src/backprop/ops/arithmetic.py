@@ -23,7 +23,7 @@ op("mul", "x y", form="x*y", level=PRODUCT, value=lambda k, x, y: x * y, partial
    says="each factor moves the product by the size of the other",
    samples=((2.0, 3.0), (-1.5, 4.0), (-0.5, -7.0)), edges=((0.0, 5.0), (0.0, 0.0), (1e200, 1e-300), (-1e8, 1e8)))
 
-op("div", "x y", form="x/y", level=PRODUCT, value=lambda k, x, y: x / y,
+op("div", "x y", form="x/y", level=PRODUCT, value=lambda k, x, y: k.divide(x, y),
    partials=("1/y", "-x/y^2"), stable=(None, "-out/y"),  # y^2 overflows, or vanishes, long before x/y does
    sympy=lambda S, x, y: x / y, domain="y != 0", latex=r"\frac{{{x}}}{{{y}}}",
    says="the larger the divisor, the less the quotient moves",
@@ -48,7 +48,8 @@ op("neg", "x", form="-x", level=UNARY, value=lambda k, x: -x, partials=("-1",), 
 op("mod", "x y", form="x % y", level=PRODUCT, called="mod", value=lambda k, x, y: k.mod(x, y),
    # x/y is rounded and may reach the next integer; (x - out)/y lies next to an integer, so it may be rounded
    partials=("1", "-floor(x/y)"), stable=(None, "-round((x - out)/y)"),
-   sympy=lambda S, x, y: x - y * step(S.floor)(x / y), domain="y != 0", kink="x % y", latex=r"{x} \bmod {y}",
+   sympy=lambda S, x, y: x - y * step(S.floor)(x / y), domain="y != 0", kink="x % y", jumps=True,
+   latex=r"{x} \bmod {y}",
    says="what is left of x after whole multiples of y; it has the sign of y, as in Python",
    samples=((7.5, 2.0), (-7.5, 2.0), (7.5, -2.0), (-1.0, -0.3)), edges=((0.25, 1e8), (1e8, 0.3)), flops=10)
 

@@ -62,7 +62,7 @@ op("acot", "x", called="acot arccot", value=lambda k, x: k.acot(x), partials=("-
 
 op("atan2", "y x", called="atan2 arctan2", value=lambda k, y, x: k.atan2(y, x),
    partials=("x/(x^2 + y^2)", "-y/(x^2 + y^2)"), stable=("x/hypot(x, y)/hypot(x, y)", "-y/hypot(x, y)/hypot(x, y)"),
-   sympy=lambda S, y, x: S.atan2(y, x), domain="x != 0 or y != 0", kink="where(x < 0, y, 1)",
+   sympy=lambda S, y, x: S.atan2(y, x), domain="x != 0 or y != 0", kink="where(x < 0, y, 1)", jumps=True,
    latex=r"\operatorname{{atan2}}\left({y}, {x}\right)",
    says="the angle, from -pi to pi, at which the point (x, y) is seen from the origin; it jumps at y = 0 where x < 0",
    samples=((1.0, 2.0), (1.0, -2.0), (-3.0, -0.5), (-3.0, 4.0)),

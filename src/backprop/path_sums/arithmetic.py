@@ -11,6 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from backprop.figures import Written, fraction_of, fraction_text
 from backprop.record import Value
 
 # Numbers of 60 digits with exponents that do not end, where a product could leave the range of a double. Sizes are
@@ -34,17 +35,26 @@ class Arithmetic:
 
 
 def number_of(value: Value | None) -> Number:
-    """A partial as a number; None when it has none or is no number, NotImplemented when it is a formula."""
+    """A partial as a number; None when it has none or is no number, NotImplemented when it is a formula or a ball."""
     if value is None:
         return None
+    if isinstance(value, dict):
+        return NotImplemented
     if isinstance(value, int | float):
         return None if value != value else float(value)
     if value in ("NaN", "Infinity", "-Infinity"):
         return None if value == "NaN" else math.copysign(math.inf, -1 if value.startswith("-") else 1)
     try:
-        return Fraction(value) if "/" in value else Decimal(value)
+        return fraction_of(value) if "/" in value else Decimal(value)
     except (ValueError, ArithmeticError):
         return NotImplemented
+
+
+def is_finite(value: Number) -> bool:
+    """Whether a number is neither an infinity nor NaN; a fraction always is, however large."""
+    if isinstance(value, Decimal):
+        return value.is_finite()
+    return isinstance(value, Fraction) or math.isfinite(value)
 
 
 def widened(value: Number) -> Decimal | None:
@@ -102,13 +112,13 @@ def wide(digits: int) -> Arithmetic:
         if digits == 0:
             return float(value) + 0.0
         found = shown.normalize(value)
-        return f"{found:f}" if -7 <= found.adjusted() < max(digits, 16) else str(found).replace("E", "e")
+        return Written(f"{found:f}" if -7 <= found.adjusted() < max(digits, 16) else str(found).replace("E", "e"))
 
     return careful(context.multiply, context.add, Decimal(0), Decimal(1), Decimal.copy_abs, out)
 
 
 PLAIN = Arithmetic(1.0, operator.mul, operator.add, abs, lambda value: value + 0.0)
-EXACT = careful(operator.mul, operator.add, Fraction(0), Fraction(1), abs, str)
+EXACT = careful(operator.mul, operator.add, Fraction(0), Fraction(1), abs, lambda value: Written(fraction_text(value)))
 # of terms in symbols: there are no numbers, and whatever is asked for is absent
 ABSENT = Arithmetic(None, lambda _left, _right: None, lambda _left, _right: None, lambda _: None, lambda _: None)
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from backprop.figures import figure
+from backprop.figures import Written, figure
 from backprop.mistakes import NotATrace, UnknownNode
-from backprop.path_sums.arithmetic import ABSENT, EXACT, PLAIN, Number, digits_of, number_of, wide, widened
+from backprop.path_sums.arithmetic import ABSENT, EXACT, PLAIN, Number, digits_of, is_finite, number_of, wide, widened
 from backprop.record import Edge, Trace
 
 Made = TypeVar("Made")
@@ -80,7 +80,7 @@ class Network:
     def _read_numbers(self, symbolic: bool) -> None:
         """The partials as numbers, and the arithmetic that carries them without overflow, loss or guessing."""
         found = [] if symbolic else [number_of(edge.partial) for edge in self.edges]
-        self.digits = 15  # that a sum can be expected to share with the adjoint
+        self.digits = 15  # that a sum can be expected to share with the adjoint; 0 when it has to be the same
         self.symbolic = symbolic or any(value is NotImplemented for value in found)
         if self.symbolic:
             self.numbers: list[Number] = [None] * len(self.edges)
@@ -91,9 +91,10 @@ class Network:
         if self.plain:
             self.numbers, self.arithmetic = found, PLAIN
             return
-        if any(isinstance(value, Fraction) for value in found):
+        if self.trace.kind == "exact" or any(isinstance(value, Fraction) for value in found):
             self.arithmetic = EXACT
-            self.numbers = [None if value is None or not math.isfinite(value) else Fraction(value) for value in found]
+            self.digits = 0
+            self.numbers = [None if value is None or not is_finite(value) else Fraction(value) for value in found]
         else:
             told = digits_of(self.trace.kind, found)
             self.digits = (told or 16) - 1
@@ -128,7 +129,7 @@ class Network:
     def _is_dead(self, edge: Edge) -> bool:
         """An exact 0 (relu of a negative number): reverse mode sends nothing over it, whatever lies behind."""
         from backprop import ops
-        from backprop.kinds.real import REAL
+        from backprop.kinds import by_name
         from backprop.rules import is_kink
 
         target = self.trace.nodes[self.place[edge.target]]
@@ -138,7 +139,12 @@ class Network:
         known = [self.trace.nodes[self.place[name]].value for name in target.args if name in self.place]
         if not row.locally_constant or len(known) != len(target.args):
             return False
-        return all(isinstance(value, float) for value in known) and not is_kink(row, REAL, known, target.value)
+        if not all(isinstance(value, (float, Written)) for value in known):
+            return False
+        doubles = all(isinstance(value, float) for value in known)
+        kind = by_name("real") if doubles else by_name(self.trace.kind, limit=1 << 40)
+        operands = [kind.read(value) for value in known]
+        return not is_kink(row, kind, operands, kind.read(target.value))
 
     def leads(self, source: int) -> bool:
         """Whether a path leads from a node to the target."""

@@ -6,6 +6,7 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from fractions import Fraction
 
 from backprop.path_sums.arithmetic import WIDE, Number, number_of, wide, widened
 from backprop.path_sums.network import Network, Routes
@@ -51,7 +52,7 @@ def answer_apart(routes: Routes) -> Value | None:
     """The derivative that the trace answers with, where it is not the adjoint (a singular point); else None."""
     trace = routes.network.trace
     known = trace.gradient.get(routes.source_id) if routes.target_id == trace.output else None
-    same = known is None or trace.mode != "reverse" or known == trace.nodes[routes.source].adjoint
+    same = known is None or known != known or trace.mode != "reverse" or known == trace.nodes[routes.source].adjoint
     return None if same else known
 
 
@@ -63,6 +64,8 @@ def agrees(routes: Routes, found: Value | None) -> bool | None:
     known = _size_of_difference(adjoint(routes), Decimal(0))
     if known is None or number_of(found) is None:
         return None
+    if routes.network.digits == 0:
+        return Fraction(number_of(adjoint(routes))) == Fraction(number_of(found))
     difference = _size_of_difference(adjoint(routes), widened(number_of(found)))
     size = widened(number_of(size_total(routes)))
     if difference is None or size is None or not size.is_finite():
@@ -82,9 +85,9 @@ def _size_of_difference(value: Value | None, other: Decimal | None) -> Decimal |
 
 
 def exit_code(found: Sequence[Routes]) -> int:
-    """0 fine, 1 when a sum over paths is not the adjoint, 3 when a sum is undefined at this point."""
+    """0 fine, 1 when a sum over paths is not the adjoint, 3 when a sum is undefined at this point and not asked for."""
     numeric = [routes for routes in found if not routes.symbolic]
-    if any(total(routes) is None for routes in numeric):
+    if any(total(routes) is None and routes.network.trace.undefined is None for routes in numeric):
         return 3
     return 1 if any(agrees(routes, total(routes)) is False for routes in numeric) else 0
 

@@ -38,6 +38,8 @@ def all_digits(value: Value | None) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, dict):  # a ball
+        return value["mid"] if value["rad"] == "0" else f"{value['mid']} ± {value['rad']}"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from backprop.record import Edge, Node, Trace
 from backprop.render.look import Look
-from backprop.working import NO_VALUE, NOT_TAKEN, slope
+from backprop.working import NO_VALUE, NOT_PROVEN, NOT_TAKEN, slope
 
 
 def node_lines(trace: Trace, node: Node, look: Look) -> Iterator[str]:
@@ -19,7 +19,8 @@ def node_lines(trace: Trace, node: Node, look: Look) -> Iterator[str]:
         yield from (name, NOT_TAKEN)
         return
     yield name
-    yield f"value {look.figure(node.value)}" if node.value is not None else NO_VALUE
+    missing = NO_VALUE if node.proven else NOT_PROVEN
+    yield f"value {look.figure(node.value)}" if node.value is not None else missing
     if node.adjoint is not None:
         yield f"{slope(trace.output, node.id)} = {look.figure(node.adjoint)}"
     if node.tangent is not None:

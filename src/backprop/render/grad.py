@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from backprop.record import Value
 from backprop.render.look import Look
 from backprop.working import slope
 
 
-def render(output: str, value: float, gradient: Mapping[str, float], look: Look) -> Iterator[str]:
+def render(output: str, value: Value, gradient: Mapping[str, Value], look: Look) -> Iterator[str]:
     """The lines, without line ends."""
     told = {output: value} | {slope(output, name): steepness for name, steepness in gradient.items()}
     names = [look.letters(name) for name in told]

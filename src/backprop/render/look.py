@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from backprop.figures import DEFAULT_FIGURES, figure
+from backprop.figures import DEFAULT_FIGURES, Written, figure
 
 # Roles and their colours; a role's meaning never rests on colour alone.
 THEME = {
@@ -41,6 +41,8 @@ _PLAIN = str.maketrans(
         "—": "-",
         "✓": "ok",
         "✗": "x",
+        "≈": "~",
+        "±": "+-",
         "½": "1/2",
     }
 )
@@ -48,15 +50,21 @@ _PLAIN = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """`width` is the columns of the screen, None for a pipe: piped output is complete, never cut or wrapped."""
+    """`width` is the columns of the screen, None for a pipe: piped output is complete, never cut or wrapped.
+
+    `whole` shows a number that is text to its last digit, however many there are.
+    """
 
     figures: int = DEFAULT_FIGURES
     width: int | None = None
     colour: bool = False
     ascii: bool = False
+    whole: bool = False
 
     def figure(self, value: Any) -> str:
         """A number as every table and drawing shows it."""
+        if self.whole and isinstance(value, Written):
+            return str(value)
         return figure(value, self.figures)
 
     def letters(self, text: str) -> str:

@@ -10,7 +10,7 @@ from backprop.render import Format, mermaid
 from backprop.render.look import Look
 from backprop.render.table import adjoint_lines, checked, program_lines, put_in, tangent_lines, value_lines, verdict
 from backprop.render.tables import visible
-from backprop.working import NO_VALUE, NOT_TAKEN, Working, slope
+from backprop.working import NO_VALUE, NOT_PROVEN, NOT_TAKEN, Working, is_unproven, slope
 
 FORMAT = Format("markdown", suffix=".md", says="the working as a page, with the graph as a drawing")
 
@@ -65,7 +65,7 @@ def _gradient(trace: Trace, look: Look) -> Iterator[list[str]]:
         told = checked([witness for witness in trace.witnesses if witness.of == name])
         yield [
             _code(slope(trace.output, name)),
-            NO_VALUE if found is None else _text(look.figure(found)),
+            _text(look.figure(found)) if found is not None else NOT_PROVEN if is_unproven(trace) else NO_VALUE,
             _code(trace.formulas.get(name, "")),
             _text(told if isinstance(told, str) else told[0]),
         ]

@@ -142,9 +142,10 @@ def _closing(routes: Routes, look: Look, number: int, start: list[PathTerm], las
         return f"{name} = {_sum_of([path.product for path in start])}" if number <= len(start) else "", None
     missing = undefined(routes)
     if last.running is None and missing:
-        return f"{name} is undefined here: {how_many(missing, 'term is', 'terms are')} undefined", "bad"
+        told = f"{name} is undefined here: {how_many(missing, 'term is', 'terms are')} undefined"
+        return told + _answer_instead(routes, look), "bad"
     if last.running is None:
-        return f"{name} is undefined here: terms without bound cancel", "bad"
+        return f"{name} is undefined here: terms without bound cancel{_answer_instead(routes, look)}", "bad"
     value = look.figure(last.running)
     text = f"{name} = {value}"
     if number <= len(start):
@@ -161,12 +162,22 @@ def _judged(routes: Routes, look: Look, value: Value | None, text: str) -> tuple
     same = agrees(routes, value)
     apart = answer_apart(routes)
     if apart is not None:
-        return f"{text} by the rules; the slope of the values beside the point is {look.figure(apart)}", "warning"
+        by = "in doubles" if routes.source_id in routes.network.trace.mended else "by the rules"
+        return f"{text} {by}{_answer_instead(routes, look)}", "warning"
     if same is None:
         return text, "value"
     if same:
         return f"{text}{GAP}✓ the adjoint", "good"
     return f"{text}{GAP}✗ the adjoint is {look.figure(known)}", "bad"
+
+
+def _answer_instead(routes: Routes, look: Look) -> str:
+    """What the trace answers where the terms do not tell it, and how that is known; "" when it has nothing better."""
+    apart = answer_apart(routes)
+    if apart is None:
+        return ""
+    lost = routes.source_id in routes.network.trace.mended
+    return f"; {'with more digits it' if lost else 'the slope of the values beside the point'} is {look.figure(apart)}"
 
 
 def _sum_of(addends: Sequence[str]) -> str:
@@ -180,7 +191,8 @@ def _sum(routes: Routes, look: Look) -> Iterator[str]:
     name, value = slope(routes.target_id, routes.source_id), total(routes)
     if value is None:
         missing = how_many(undefined(routes), "term is", "terms are")
-        yield from paragraph(look, f"{name} is undefined here: {missing} undefined", "bad")
+        told = f"{name} is undefined here: {missing} undefined"
+        yield from paragraph(look, told + _answer_instead(routes, look), "bad")
         return
     size = f"their sizes add up to {look.figure(size_total(routes))}"
     text = f"{name} = {look.figure(value)}, the sum of every term; {size}"

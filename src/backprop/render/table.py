@@ -12,15 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 
-from backprop.record import Edge, Node, Trace, Value, Witness
+from backprop.record import Edge, Node, OneSided, Trace, Value, Witness
 from backprop.render import Format
 from backprop.render.look import Look
 from backprop.render.tables import MEASURED, Cell, cells, natural_width, paragraph, table, visible, wrap
 from backprop.working import (
     NO_VALUE,
+    NOT_PROVEN,
     NOT_TAKEN,
     Working,
     forward_working,
+    is_unproven,
     reverse_working,
     slope,
     tangent_working,
@@ -54,10 +56,14 @@ def _sections(trace: Trace, look: Look, program: bool) -> Iterator[str]:
     yield from _point(trace, look)
     yield ""
     yield from _values(trace, look)
+    if trace.limits is not None:
+        yield from _limits(trace, look)
     if trace.value is not None:
         yield from _slopes_table(trace, look)
         yield from _gradient(trace, look)
     yield from _notes(trace, look)
+    if trace.birth is not None:
+        yield from paragraph(look, f"to see it alone: {trace.birth.command}", "quiet", "      ")
     text, role = verdict(trace, look)
     yield ""
     yield from paragraph(look, text, role)
@@ -82,6 +88,8 @@ def _point(trace: Trace, look: Look) -> Iterator[str]:
     yield from point(look, "params", {name: value for name, value in trace.inputs.items() if name in params})
     if trace.kind not in ("real", "symbol"):
         yield from paragraph(look, f"kind  {trace.kind}")
+    if trace.convention is not None:
+        yield from paragraph(look, f"convention  {trace.convention}")
 
 
 def point(look: Look, word: str, inputs: Mapping[str, Value]) -> Iterator[str]:
@@ -122,7 +130,9 @@ def _bare(program: str) -> str:
 
 def _values(trace: Trace, look: Look) -> Iterator[str]:
     columns = ("node", "formula", put_in(trace), "value")
-    yield from _section(look, "Values, inputs first", value_lines(trace, look), (columns, _value_cells))
+    digits = {node.id: told for node in trace.nodes if (told := node.digits) is not None}
+    layout = _with_digits((columns, _value_cells), digits)
+    yield from _section(look, "Values, inputs first", value_lines(trace, look), layout)
 
 
 def _slopes_table(trace: Trace, look: Look) -> Iterator[str]:
@@ -132,14 +142,12 @@ def _slopes_table(trace: Trace, look: Look) -> Iterator[str]:
         title, lines = "Adjoints, output first", adjoint_lines(trace, look)
     name = "tangent" if trace.mode == "forward" else "adjoint"
     columns = (name, "chain rule", "rules put in", put_in(trace), "value", "remark")
-    yield from _section(
-        look,
-        title,
-        lines,
-        (columns, _slope_cells),
-        (columns, partial(_folded, look=look)),
-        *(((name, "chain rule", "partial", put_in(trace), "value"), partial(_narrow, room=room)) for room in (28, 14)),
-    )
+    layouts: list[tuple[Sequence[str], _Cells]] = [(columns, _slope_cells), (columns, partial(_folded, look=look))]
+    narrow = (name, "chain rule", "partial", put_in(trace), "value")
+    layouts += [(narrow, partial(_narrow, room=room)) for room in (28, 14)]
+    known = ((node.id, node.adjoint_digits) for node in trace.nodes)
+    digits = {slope(trace.output, node): told for node, told in known if told is not None}
+    yield from _section(look, title, lines, *(_with_digits(layout, digits) for layout in layouts))
 
 
 def put_in(trace: Trace) -> str:
@@ -201,6 +209,23 @@ def _is_step(node: Node, trace: Trace) -> bool:
 
 
 _Cells = Callable[[Working], Iterator[list[Cell]]]
+
+
+def _with_digits(layout: tuple[Sequence[str], _Cells], digits: Mapping[str, float]) -> tuple[Sequence[str], _Cells]:
+    """A layout with a column behind the value: how many digits of it are right."""
+    columns, cells_of = layout
+    if not digits:
+        return layout
+    place = list(columns).index("value") + 1
+
+    def with_digits(line: Working) -> Iterator[list[Cell]]:
+        for row in cells_of(line):
+            if len(row) >= place:
+                told = digits.get(line.left) if row[place - 1] else None
+                row.insert(place, "" if told is None else str(math.floor(told)))
+            yield row
+
+    return [*columns[:place], "digits", *columns[place:]], with_digits
 
 
 def _value_cells(line: Working) -> Iterator[list[Cell]]:
@@ -282,7 +307,8 @@ def _rows(lines: Iterable[Working], cells_of: _Cells, count: int) -> Iterator[li
     return (row[:count] for line in lines for row in cells_of(line))
 
 
-_COLUMNS = {"node": "name", "adjoint": "name", "tangent": "name", "value": "value", "remark": "quiet"}
+_COLUMNS = {"node": "name", "adjoint": "name", "tangent": "name", "value": "value", "digits": "quiet"}
+_COLUMNS |= {"remark": "quiet"}
 _COLUMNS |= dict.fromkeys(
     ("formula", "chain rule", "partial", "rules put in", "numbers put in", "formulas put in"), "formula"
 )
@@ -348,7 +374,8 @@ def _gradient(trace: Trace, look: Look) -> Iterator[str]:
     def rows(columns: Sequence[str]) -> Iterator[list[Cell]]:
         for name, formula in zip(trace.wrt, formulas, strict=True):
             slope_there = trace.gradient.get(name)
-            known: Cell = look.figure(slope_there) if slope_there is not None else (NO_VALUE, "bad")
+            missing = NOT_PROVEN if is_unproven(trace) else NO_VALUE
+            known: Cell = look.figure(slope_there) if slope_there is not None else (missing, "bad")
             told = checked(said.get(name, []))
             if slope_there is None and told[1] == "quiet":
                 told = ("nothing to check", "quiet")
@@ -363,13 +390,52 @@ def _gradient(trace: Trace, look: Look) -> Iterator[str]:
     yield from table(look, "Gradient", columns, rows(columns), roles=[_GRADIENT.get(name) for name in columns])
     for witness in said.get("all", ()):
         told, role = checked([witness])
-        of = "every edge" if witness.by == "sympy rules" else "all inputs at once"
+        of = {"sympy rules": "every edge", "rounding": "plain doubles"}.get(witness.by, "all inputs at once")
         yield from paragraph(look, f"{of} {told}", role)
+    told_apart = [one for one in trace.one_sided if one.sort != "smooth"]
+    for one in told_apart:
+        yield from paragraph(look, _both_sides(trace, one, look), "warning", " " * 6)
+    if sum(one.sort == "corner" for one in told_apart) > 1:
+        yield from paragraph(look, "each along its own axis: not every choice of them is a subgradient", "warning")
     if any(formulas) and "formula" not in columns:
         yield ""
         for name, formula in zip(trace.wrt, formulas, strict=True):
             if formula:
                 yield from paragraph(look, f"{slope(trace.output, name)} = {formula}")
+
+
+def _both_sides(trace: Trace, one: OneSided, look: Look) -> str:
+    """The slopes on both sides of a kink, what is a subgradient and what is taken, in one line."""
+    ends = [(one.left, "left"), (one.right, "right")]
+    slopes = [f"{look.figure(end)} {which}" for end, which in ends if end is not None]
+    parts = [", ".join(slopes) or "no slopes beside it"]
+    if one.sort == "jump":
+        parts.insert(0, "the value jumps")
+    elif one.sort == "edge":
+        parts[0] += " only"
+    elif one.low is not None and one.low != one.high:
+        parts.append(f"any of [{look.figure(one.low)}, {look.figure(one.high)}]")
+    elif one.sort == "corner":
+        parts.append("another between the axes")
+    if one.taken is not None:
+        by = f" ({one.convention.replace('-', ' ')})" if one.convention is not None else ""
+        parts.append(f"taken {look.figure(one.taken)}{by}")
+    return f"{slope(trace.output, one.of)}: {'; '.join(parts)}"
+
+
+def _limits(trace: Trace, look: Look) -> Iterator[str]:
+    """What is approached beside a point where there is no value, a line for each side that differs."""
+    assert trace.limits is not None
+    left, right = trace.limits.left, trace.limits.right
+    for where, told in (("beside the point", trace.limits), ("from the left", left), ("from the right", right)):
+        if told is None or (told.value is None and told.why is None):
+            continue
+        where = f"from the {told.side}" if told.side is not None else where
+        parts = [] if told.value is None else [f"{trace.output} -> {look.figure(told.value)}"]
+        parts += [f"{slope(trace.output, name)} -> {look.figure(end)}" for name, end in told.gradient.items()]
+        parts += [f"no limit: {told.why}"] if told.why is not None else []
+        yield from paragraph(look, f"{where}  {', '.join(parts)}", "warning", " " * 6)
+    yield ""
 
 
 _GRADIENT = {"variable": "name", "gradient": "gradient", "formula": "formula"}
@@ -437,6 +503,8 @@ def _notes(trace: Trace, look: Look) -> Iterator[str]:
 def verdict(trace: Trace, look: Look) -> tuple[str, str]:
     """The last word in one line: the value, how many derivatives, and whether every witness agrees."""
     if trace.value is None:
+        if not trace.node(trace.output).proven:
+            return f"whether {trace.output} has a value here is not proven", "bad"
         return f"{trace.output} has no value at this point", "bad"
     value = f"{trace.output} = {look.figure(trace.value)}"
     wrong = list(dict.fromkeys(witness.of for witness in trace.witnesses if witness.verdict == "DISAGREES"))
@@ -449,13 +517,18 @@ def verdict(trace: Trace, look: Look) -> tuple[str, str]:
     if "undefined" in codes:
         overflows = "overflow" in codes and trace.value in (math.inf, -math.inf)
         return f"{value}, {'more than a double can carry' if overflows else 'undefined at this point'}", "bad"
+    if trace.birth is not None:
+        what = "" if trace.birth.what == "value" else "the adjoint of "
+        return f"{value}; the first NaN or infinity is {what}{trace.birth.node}", "bad"
     if not trace.wrt:
         return value, "good"
     count = "1 derivative" if len(trace.wrt) == 1 else f"{len(trace.wrt)} derivatives"
     weak = any(witness.verdict == "inaccurate" for witness in trace.witnesses)
+    if trace.mended:
+        return f"{value}, {count}, worked out with more digits where doubles lose them", "warning"
     if weak:
         return f"{value}, {count}; digits are lost at this point", "warning"
-    agreed = {witness.of for witness in trace.witnesses if witness.verdict == "agrees"}
+    agreed = {one.of for one in trace.witnesses if one.verdict == "agrees" and one.by != "rounding"}
     if trace.kind == "symbol":
         return f"{value}, {count}", "value"
     if "all" not in agreed and not agreed.issuperset(trace.wrt):

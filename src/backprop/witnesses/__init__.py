@@ -7,16 +7,22 @@ None shares code with the rules it checks, and each is bounded in time and memor
 3. the value alone, at 60 digits and more, beside the point and at it (`differences`);
 4. forward mode, reverse mode and the sum over paths are three orders of one sum (`modes`).
 
-A number with fewer digits than a double holds is not yet a wrong rule: the rules themselves are worked out at 60 digits
-as well (`fine`), and only where those are wrong too does a witness disagree.
+Where doubles lose digits the answers are worked out with more (`accuracy`), and it is those that the witnesses judge;
+what plain doubles are worth is told by a row of its own (`rounding`). A number with fewer digits than a double holds
+is not yet a wrong rule: the rules themselves are worked out at 60 digits as well (`fine`), and only where those are
+wrong too does a witness disagree.
 """
 
 from __future__ import annotations
 
+from backprop.beside import LEVELS
+from backprop.fine import of as fine_of
+from backprop.kinds.real import Real
+from backprop.lost_digits import first_loss, out_of_range
 from backprop.point import Point
 from backprop.record import Note, Witness
-from backprop.witnesses import child, differences, modes, sympy_rules, sympy_whole
-from backprop.witnesses.fine import Fine, lost_digits
+from backprop.witnesses import child, differences, many_digits, modes, rounding, sympy_rules, sympy_whole
+from backprop.witnesses.certified import Enclosing
 
 
 class Running:
@@ -28,12 +34,16 @@ class Running:
         self.whole = sympy_whole.question(point)
         self.process = None
         if self.questions.groups or isinstance(self.whole, dict):
-            self.process = child.Child(self.questions.groups, self.whole if isinstance(self.whole, dict) else None)
+            whole, sure = self.whole if isinstance(self.whole, dict) else None, max(30, point.kind.checked)
+            self.process = child.Child(self.questions.groups, whole, sure)
 
     def finish(self) -> tuple[list[Witness], list[Note]]:
         """What all witnesses say, input by input, and notes on digits that were lost on the way."""
         point = self.point
-        fine = Fine(point)
+        if not isinstance(point.kind, Real):
+            answers = child.Answers() if self.process is None else self.process.answers()
+            return many_digits.testify(point, self.questions, self.whole, answers)
+        fine = fine_of(point)
         by_difference = differences.testify(point, fine)
         by_modes = modes.testify(point, fine.weights)
         answers = child.Answers() if self.process is None else self.process.answers()
@@ -46,12 +56,17 @@ class Running:
         order = {point.name_of(node): place for place, node in enumerate(point.wrt)}
         each = [*by_whole, *by_difference, *by_modes]
         each.sort(key=lambda witness: order.get(witness.of, len(order)))
-        return [*each, *by_rule], lost_digits(point, fine, each)
+        by_rounding = rounding.testify(point)
+        level = fine.at(LEVELS[0])
+        known = point.accuracy()
+        loss = first_loss(point, known) if known is not None and known.mended else None
+        notes = [] if level is None else out_of_range(point, level, loss)
+        return [*each, *by_rule, *([] if by_rounding is None else [by_rounding])], notes
 
 
-def start(point: Point) -> Running:
+def start(point: Point) -> Running | Enclosing:
     """Set the witnesses to work on a point; `finish` gathers what they say."""
-    return Running(point)
+    return Enclosing(point, Running) if point.kind.intervals else Running(point)
 
 
 def verify(point: Point) -> tuple[list[Witness], list[Note]]:

@@ -36,9 +36,12 @@ class Answers:
 
 
 class Child:
-    """The process: it starts at once and works while the caller goes on; `answers` waits for it."""
+    """The process: it starts at once and works while the caller goes on; `answers` waits for it.
 
-    def __init__(self, groups: list[dict[str, Any]], whole: dict[str, Any] | None) -> None:
+    `sure` is how many digits of an answer have to be certain.
+    """
+
+    def __init__(self, groups: list[dict[str, Any]], whole: dict[str, Any] | None, sure: int = 30) -> None:
         self.trouble = ""
         self.lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         # the child must find this very package, and -P keeps it from importing what lies in the user's directory
@@ -57,7 +60,7 @@ class Child:
             self.process = None
             self.trouble = f"SymPy could not be started ({error.strerror or type(error).__name__})"
             return
-        question = json.dumps({"local": groups, "whole": whole})
+        question = json.dumps({"local": groups, "whole": whole, "sure": sure})
         threading.Thread(target=self._ask, args=(self.process, question), daemon=True).start()
         threading.Thread(target=self._listen, args=(self.process,), daemon=True).start()
 

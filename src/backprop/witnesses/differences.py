@@ -41,6 +41,9 @@ def testify(point: Point, fine: Fine) -> list[Witness]:
             said.append(Witness(name, BY, "not checked", reason=f"the differences took more than {SECONDS:g} s"))
             continue
         one = point.singular().get(node)
+        if one is not None and one.without_slope:
+            said.append(Witness(name, BY, "not checked", reason=one.without_slope))
+            continue
         if one is not None and one.mended:
             said.append(_of_the_answer(point, name, one.slope, one.sides))
             continue
@@ -51,10 +54,10 @@ def testify(point: Point, fine: Fine) -> list[Witness]:
 
 def _of_the_answer(point: Point, name: str, slope: float, found: Slopes) -> Witness:
     """What there is to say where the answer itself is such a slope, because the rules have none."""
-    reason = "the answer itself comes from the values beside the point"
+    reason = "the answer is its own"
     if found.left is None or found.right is None:
         return Witness(name, BY, "not checked", slope, reason=reason)
-    return Witness(name, BY, "not checked", reason=f"kink{_at_kink(point)}: {_both(found)}; {reason}")
+    return Witness(name, BY, "not checked", reason=f"kink{_at_kink(point)}: {reason}")
 
 
 def _both(found: Slopes) -> str:
@@ -80,9 +83,10 @@ def _verdict(point: Point, fine: Fine, node: int, found: Slopes) -> Witness:
     reason = f"kink{_at_kink(point)}: {_both(found)}"
     if isinstance(ours, Hole):
         return Witness(name, BY, "not checked", reason=reason)
+    between = f"kink{_at_kink(point)}: between {figure(low)} and {figure(high)}"
     allowed = 64 * EPSILON * max(abs(low), abs(high))
     if low - allowed <= ours <= high + allowed:
-        return Witness(name, BY, "agrees", reason=f"{reason}; {figure(ours)} lies between")
+        return Witness(name, BY, "agrees", reason=between)
     return Witness(name, BY, "DISAGREES", reason=f"{reason}; {figure(ours)} does not lie between")
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from backprop.beside import EPSILON
 from backprop.graph import CONST, INPUT
-from backprop.kinds import Hole
-from backprop.kinds.real import REAL
+from backprop.kinds import Hole, Kind
+from backprop.kinds.real import Real
 from backprop.point import Point
 from backprop.record import Witness
 from backprop.witnesses.fine import FULL, SMALLEST
@@ -35,7 +35,7 @@ def testify(point: Point, weights: list[float]) -> list[Witness]:
     `weights` is, for each node, the sum of the sizes of the path terms from it to the output.
     """
     edges = len(point.graph.args)
-    if point.kind is not REAL or not point.wrt:
+    if not point.wrt:
         return []
     if edges > LARGEST:
         return [Witness("all", BY_FORWARD, "not checked", reason=f"the graph has {edges} edges")]
@@ -43,14 +43,17 @@ def testify(point: Point, weights: list[float]) -> list[Witness]:
         return [_all_at_once(point, weights)]
     gradient, counts = point.by_rules(), path_counts(point)
     said: list[Witness] = []
-    mended = {node for node, one in point.singular().items() if one.mended}
+    answers, found = point.gradient(), point.accuracy()
+    mended = {node for node in point.wrt if answers[point.name_of(node)] != gradient[point.name_of(node)]}
     for node in point.wrt:
         name = point.name_of(node)
-        tangent = point.tangents({node: 1.0})[point.graph.output]
-        theirs = 0.0 if tangent is None else tangent
+        tangent = point.tangents({node: point.kind.number("1")})[point.graph.output]
+        theirs = point.kind.number("0") if tangent is None else tangent
         said.append(_compared(point, name, BY_FORWARD, gradient[name], theirs, weights[node]))
         if node in mended and said[-1].verdict == "agrees":
-            said[-1] = Witness(name, BY_FORWARD, "not checked", reason="the answer does not come from the rules here")
+            lost = found is not None and node in found.slopes
+            reason = "doubles lose digits here" if lost else "the answer does not come from the rules here"
+            said[-1] = Witness(name, BY_FORWARD, "not checked", reason=reason)
             continue
         if counts[node] <= MOST_PATHS and counts[node] * len(point.graph) <= MOST_STEPS:
             theirs = sum_over_paths(point, node, counts)
@@ -61,6 +64,8 @@ def testify(point: Point, weights: list[float]) -> list[Witness]:
 def _compared(point: Point, of: str, by: str, ours: Any, theirs: Any, weight: float) -> Witness:
     if isinstance(ours, Hole) or isinstance(theirs, Hole):
         return Witness(of, by, "not checked", reason="a partial on the way has no value")
+    if not isinstance(ours, float):
+        return _of_kind(point, of, by, ours, theirs, weight)
     if ours == theirs:
         return Witness(of, by, "agrees", theirs + 0.0, FULL)
     if not (math.isfinite(ours) and math.isfinite(theirs) and math.isfinite(weight)):
@@ -72,22 +77,41 @@ def _compared(point: Point, of: str, by: str, ours: Any, theirs: Any, weight: fl
     return Witness(of, by, "DISAGREES", theirs, digits, "the ways through the graph do not give the same sum")
 
 
+def _of_kind(point: Point, of: str, by: str, ours: Any, theirs: Any, weight: float) -> Witness:
+    """The same for another kind of number: an exact sum is the same in any order, others differ by their rounding."""
+    kind, edges = point.kind, len(point.graph.args)
+    if ours == theirs:
+        return Witness(of, by, "agrees", kind.record(theirs), float(kind.checked) if kind.rounds else None)
+    if kind.digits and kind.rounds:
+        apart, digits = abs(ours - theirs), kind.agreement(ours, theirs)
+        if apart <= kind.number(f"1e-{kind.digits}") * (64 + 4 * edges) * weight:
+            return Witness(of, by, "agrees", kind.record(theirs), digits)
+    told = "the ways through the graph do not give the same sum"
+    return Witness(of, by, "DISAGREES", kind.record(theirs), reason=told)
+
+
 def _all_at_once(point: Point, weights: list[float]) -> Witness:
     """One forward pass in which every input moves: the tangent of the output is the sum of adjoint · movement.
 
     The movements are fixed numbers without a pattern, so that errors of two inputs do not cancel.
     """
     codes = point.graph.codes
-    moved = {node: 0.5 + (place * 0.6180339887498949) % 1 for place, node in enumerate(point.wrt)}
+    doubles = {node: 0.5 + (place * 0.6180339887498949) % 1 for place, node in enumerate(point.wrt)}
+    moved: dict[int, Any] = dict(doubles)
+    if not isinstance(point.kind, Real):
+        moved = {node: point.kind.number(f"{by:.3f}") for node, by in doubles.items()}
     if any(codes[node] not in (INPUT, CONST) for node in moved):
         return Witness("all", BY_FORWARD, "not checked", reason="there are too many nodes to move one after the other")
     adjoints = point.reverse().adjoints
     brought = [adjoints[node] * by for node, by in moved.items() if adjoints[node] is not None]
     tangent = point.tangents(moved)[point.graph.output]
-    theirs = 0.0 if tangent is None else tangent
-    hole = next((one for one in brought if isinstance(one, Hole)), None)
-    ours = hole if hole is not None else math.fsum(brought) if all(map(math.isfinite, brought)) else math.inf
-    weight = math.fsum(weights[node] * by for node, by in moved.items())
+    theirs = point.kind.number("0") if tangent is None else tangent
+    ours: Any = next((one for one in brought if isinstance(one, Hole)), None)
+    if ours is None and not isinstance(point.kind, Real):
+        ours = _added(point.kind, brought)
+    elif ours is None:
+        ours = math.fsum(brought) if all(map(math.isfinite, brought)) else math.inf
+    weight = math.fsum(weights[node] * by for node, by in doubles.items())
     said = _compared(point, "all", BY_FORWARD, ours, theirs, weight)
     said.value = None
     said.reason = said.reason or "all inputs moved at once"
@@ -115,7 +139,7 @@ def sum_over_paths(point: Point, start: int, counts: list[int]) -> Any:
     paths.
     """
     graph, slopes = point.graph, point.partials
-    leaving: dict[int, list[tuple[int, float]]] = {}
+    leaving: dict[int, list[tuple[int, Any]]] = {}
     reached = {start}
     for node in range(start + 1, len(graph)):
         if not counts[node]:
@@ -127,12 +151,21 @@ def sum_over_paths(point: Point, start: int, counts: list[int]) -> Any:
                     return slope
                 leaving.setdefault(source, []).append((node, slope))
                 reached.add(node)
-    terms: list[float] = []
-    stack = [(start, 1.0)]
+    terms: list[Any] = []
+    stack: list[tuple[int, Any]] = [(start, point.kind.number("1"))]
     while stack:
         node, product = stack.pop()
         if node == graph.output:
             terms.append(product)
         else:
             stack.extend((target, product * slope) for target, slope in leaving.get(node, ()))
+    if not all(isinstance(term, float) for term in terms):
+        return _added(point.kind, terms)
     return math.fsum(terms) if all(map(math.isfinite, terms)) else math.nan
+
+
+def _added(kind: Kind, terms: list[Any]) -> Any:
+    total = kind.number("0")
+    for term in terms:
+        total = total + term
+    return total

@@ -43,7 +43,7 @@ class Questions:
 def questions(point: Point) -> Questions:
     """The partials of a point as questions, one group for each operation and operand position."""
     found = Questions()
-    if point.kind is not REAL:
+    if not point.kind.checked:
         return found
     sorts: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}
     graph, slopes = point.graph, point.partials.values
@@ -53,7 +53,7 @@ def questions(point: Point) -> Questions:
             continue
         first, end = offsets[node], offsets[node + 1]
         for index in range(first, end):
-            if isinstance(slopes[index], float):
+            if slopes[index] is not None and not isinstance(slopes[index], Hole):
                 sorts.setdefault((code, end - first, index - first), []).append((node, index - first, index))
     found.total = sum(map(len, sorts.values()))
     for (_code, _, position), edges in sorts.items():
@@ -73,7 +73,7 @@ def questions(point: Point) -> Questions:
             if reason:
                 found.skipped[reason] = found.skipped.get(reason, 0) + 1
                 continue
-            points.append([value.hex() if isinstance(value, float) else value for value in known])
+            points.append([one if one is None or isinstance(one, bool) else point.kind.told(one) for one in known])
             asked.append(edge)
         if asked:
             found.groups.append({"op": graph.op(asked[0][0]), "position": position, "points": points})
@@ -90,7 +90,7 @@ def spread(edges: list[tuple[int, int, int]], most: int) -> list[tuple[int, int,
 
 
 @dataclass(slots=True)
-class _Finding:
+class Finding:
     """What came out so far: the fewest digits and where, the first wrong edge of each operation, what was not said."""
 
     digits: float = FULL
@@ -104,9 +104,9 @@ class _Finding:
 
 def testify(point: Point, asked: Questions, answers: Answers, fine: Fine) -> list[Witness]:
     """One row for all edges when they agree; one for each operation whose rule does not, naming it."""
-    if point.kind is not REAL:
+    if point.kind.name != REAL.name:
         return [Witness("all", BY, "not checked", reason=f"SymPy checks doubles, and this is kind {point.kind.name}")]
-    found = _Finding()
+    found = Finding()
     for place, edges in enumerate(asked.edges):
         slopes = answers.slopes.get(place)
         if slopes is None:
@@ -117,10 +117,10 @@ def testify(point: Point, asked: Questions, answers: Answers, fine: Fine) -> lis
                 found.silent += 1
             else:
                 _compare(point, edge, truth, found, fine)
-    return _rows(found, asked, answers)
+    return rows(found, asked, answers)
 
 
-def _compare(point: Point, edge: tuple[int, int, int], text: str, found: _Finding, fine: Fine) -> None:
+def _compare(point: Point, edge: tuple[int, int, int], text: str, found: Finding, fine: Fine) -> None:
     from mpmath import mp, mpf
 
     node, position, index = edge
@@ -174,8 +174,9 @@ def rule_gives(point: Point, node: int, position: int, truth: Any) -> bool | Non
     return None if before is None else False
 
 
-def _rows(found: _Finding, asked: Questions, answers: Answers) -> list[Witness]:
-    rows = [*found.wrong.values(), *found.poor.values()]
+def rows(found: Finding, asked: Questions, answers: Answers, usual: float = 14) -> list[Witness]:
+    """The rows that tell a finding; fewer digits than `usual` are told with the edge that has them."""
+    told = [*found.wrong.values(), *found.poor.values()]
     left = [f"{_edges(count)}: {reason}" for reason, count in asked.skipped.items()]
     if found.silent:
         left.append(f"{_edges(found.silent)}: {answers.trouble or 'SymPy has no number there'}")
@@ -184,14 +185,14 @@ def _rows(found: _Finding, asked: Questions, answers: Answers) -> list[Witness]:
     skipped = "; ".join(left)
     if found.checked == found.untold:
         if asked.total:
-            rows.append(Witness("all", BY, "not checked", reason=skipped))
-        return rows
-    if rows:
-        return rows
+            told.append(Witness("all", BY, "not checked", reason=skipped))
+        return told
+    if told:
+        return told
     said = []
     if asked.total > asked.asked + sum(asked.skipped.values()):
         said.append(f"{found.checked} of {asked.total} edges tried")
-    if found.digits < 14:
+    if found.digits < usual:
         said.append(f"fewest digits: {found.worst}")
     if skipped:
         said.append(f"not checked: {skipped}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
 from backprop import ops
 from backprop.graph import CONST, INPUT
-from backprop.kinds import is_number
-from backprop.kinds.real import REAL
+from backprop.kinds import Hole, is_number
 from backprop.point import Point
 from backprop.record import Witness
 from backprop.rules import kinks
@@ -30,11 +30,11 @@ MOST_INPUTS = 50
 def question(point: Point) -> dict[str, Any] | str:
     """The graph as the child takes it, or why the whole is not put to SymPy."""
     graph, known = point.graph, point.values
-    if point.kind is not REAL:
-        return f"SymPy checks doubles, and this is kind {point.kind.name}"
+    if not point.kind.checked:
+        return f"SymPy does not check kind {point.kind.name}"
     if not point.wrt:
         return "there is nothing to differentiate by"
-    if not is_number(point.value()):
+    if not is_number(point.answer()):
         return "there is no finite value here"
     if len(point.wrt) > MOST_INPUTS:
         return f"{len(point.wrt)} inputs are too many to differentiate the closed form by"
@@ -44,7 +44,7 @@ def question(point: Point) -> dict[str, Any] | str:
     if size > LARGEST_TREE:
         return f"the closed form has more than {LARGEST_TREE} nodes"
     places = {node: place for place, node in enumerate(needed)}
-    met = (one.kink for one in point.singular().values() if one.kink is not None)
+    met = (one.node for one in point.singular().values() if not one.hole)
     at = (node for node in kinks(graph, point.kind, known) if node in places and point.moving[node])
     kink = next(chain(met, at), None)
     if kink is not None:
@@ -55,17 +55,18 @@ def question(point: Point) -> dict[str, Any] | str:
         if graph.codes[node] in (INPUT, CONST):
             if not is_number(known[node]):
                 return f"{graph.ids[node]} is not finite"
-            nodes.append([None, float(known[node]).hex()])
+            nodes.append([None, point.kind.told(known[node])])
             continue
         operands = list(graph.operands(node))
         name = graph.op(node)
         if graph.codes[node] == where:
             # the branch taken is the function here; the other one may have no value at all
             operands, name = [operands[1] if known[operands[0]] else operands[2]], ""
-        hexes = [known[operand].hex() if isinstance(known[operand], float) else None for operand in operands]
-        nodes.append([name, [places[operand] for operand in operands], hexes])
+        numbers = [known[operand] for operand in operands]
+        texts = [None if one is None or isinstance(one, (bool, Hole)) else point.kind.told(one) for one in numbers]
+        nodes.append([name, [places[operand] for operand in operands], texts])
     wrt = [node for node in point.wrt if node in places]
-    values = {str(places[node]): float(known[node]).hex() for node in wrt if is_number(known[node])}
+    values = {str(places[node]): point.kind.told(known[node]) for node in wrt if is_number(known[node])}
     return {"nodes": nodes, "output": places[graph.output], "wrt": [places[node] for node in wrt], "values": values}
 
 
@@ -90,24 +91,42 @@ def _needed(point: Point) -> tuple[list[int], int]:
     return needed, size[graph.output]
 
 
+def places_of(point: Point) -> dict[int, int]:
+    """Where the nodes that the closed form needs stand in the question."""
+    return {node: place for place, node in enumerate(_needed(point)[0])}
+
+
 def testify(point: Point, asked: dict[str, Any] | str, answers: Answers, fine: Fine) -> list[Witness]:
     """One row for each input, or one for all when the whole is not put to SymPy."""
     if isinstance(asked, str):
-        of = point.name_of(point.wrt[0]) if len(point.wrt) == 1 else "all"
-        return [Witness(of, BY, "not checked", reason=asked)] if point.wrt else []
+        return not_asked(point, asked)
     from mpmath import mp, mpf
 
-    needed, _ = _needed(point)
-    places = {node: place for place, node in enumerate(needed)}
     said: list[Witness] = []
-    for node in point.wrt:
-        name = point.name_of(node)
-        truth = answers.whole.get(places[node]) if node in places else "0"
+    for node, truth, reason in answered(point, answers):
         if truth is None:
-            error = answers.errors.get(places[node], "")
-            reason = "SymPy has no number there" if places[node] in answers.whole else answers.trouble
-            said.append(Witness(name, BY, "not checked", reason=f"{reason} ({error})" if error else reason))
+            said.append(Witness(point.name_of(node), BY, "not checked", reason=reason))
             continue
         with mp.workdps(45):
             said.append(judge(point, fine, node, BY, mpf(truth), 30))
     return said
+
+
+def not_asked(point: Point, reason: str) -> list[Witness]:
+    """One row that says why the whole is not put to SymPy."""
+    of = point.name_of(point.wrt[0]) if len(point.wrt) == 1 else "all"
+    return [Witness(of, BY, "not checked", reason=reason)] if point.wrt else []
+
+
+def answered(point: Point, answers: Answers) -> Iterator[tuple[int, str | None, str]]:
+    """For each node asked for the slope that SymPy found, as text, or None and why there is none."""
+    needed, _ = _needed(point)
+    places = {node: place for place, node in enumerate(needed)}
+    for node in point.wrt:
+        truth = answers.whole.get(places[node]) if node in places else "0"
+        if truth is not None:
+            yield node, truth, ""
+            continue
+        error = answers.errors.get(places[node], "")
+        reason = "SymPy has no number there" if places[node] in answers.whole else answers.trouble
+        yield node, None, f"{reason} ({error})" if error else reason

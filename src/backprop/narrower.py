@@ -1,0 +1,198 @@
+"""Narrower: the answers in balls, where the tape by itself does not give the best of them, or none that is proven.
+
+Over intervals the tape takes every use of an input for another number. The whole is one function of its inputs, and its
+adjoints over the box are its slopes: so what `ranges` does for one operation does it for a program, and the adjoints
+themselves are the hull of what they are over parts of the box.
+
+At the boundary of a condition the branch that is taken may be that of the one point alone, as in where(x == 0, 5*x, x).
+There the slopes are the hull of those of both branches, when the branches are proven to meet; where the value jumps, or
+may, nothing is proven of the slope in what makes it jump.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from backprop.balls import UNDECIDED, Ball, Undecided, hull, working
+from backprop.enclosures import Certified
+from backprop.graph import Graph
+from backprop.kinds import Hole
+from backprop.ranges import Budget, halves, narrowed
+
+if TYPE_CHECKING:
+    from backprop.point import Point
+
+# Boxes looked at for a value and for the adjoints, times nodes.
+MOST_WORK = 30_000
+MOST_VALUES, MOST_SLOPES = 300, 64
+
+
+def narrower(point: Point) -> tuple[Any, dict[int, Any]]:
+    """The value, and the slopes of nodes asked for, that stand in the place of those of the tape; None, and nothing.
+
+    >>> from backprop.kinds import by_name
+    >>> from backprop.point import at
+    >>> narrower(at("x*(1 - x)", {"x": "0..1"}, kind=by_name("certified")))[0].hi == 0.25
+    True
+    """
+    kind, graph = point.kind, point.graph
+    assert isinstance(kind, Certified)
+    if isinstance(point.value(), Hole) and not kind.given_intervals:
+        return None, {}
+    inputs = list(graph.inputs.values())
+    box = [point.values[node] for node in inputs]
+    wide = [place for place, one in enumerate(box) if one.is_wide(kind.bits)]
+    boxes = MOST_WORK // len(graph) if wide else 0
+    opened = open_conditions(point)
+    value = None
+    slopes: dict[int, Any] = {}
+    with working(kind.bits):
+        if boxes >= 2:
+            value = _value(point, kind, inputs, box, wide, min(boxes, MOST_VALUES))
+        if opened or (boxes >= 2 and len(graph.args) > 1):
+            slopes = _slopes(point, kind, inputs, box, wide, min(boxes, MOST_SLOPES), opened)
+        slopes |= {node: hole for node, hole in _behind_jumps(point, kind, opened).items() if node in point.wrt}
+    return value, slopes
+
+
+def open_conditions(point: Point) -> list[int]:
+    """The comparisons that are undecided, and those decided as they are at their boundary: beside the point they may
+    be decided otherwise, as in where(x == 0, 1, x)."""
+    graph, known, kind = point.graph, point.values, point.kind
+    assert isinstance(kind, Certified)
+    found = kind.undecided(graph, known)
+    for node in range(len(graph)):
+        row = graph.row(node)
+        if row is None or not row.gives_condition or not row.kink or not isinstance(known[node], bool):
+            continue
+        if kind.is_kink(row, [known[operand] for operand in graph.operands(node)], known[node]):
+            found.append(node)
+    return sorted(found)
+
+
+def _behind_jumps(point: Point, kind: Certified, opened: list[int]) -> dict[int, Hole]:
+    """The nodes that make the output jump, or may: no slope tells how it moves with them, not even a slope of 0.
+
+    A node that jumps matters wherever it leads: round(sign(x)) is 0 at 0 and flat there, and jumps all the same.
+    """
+    graph = point.graph
+    leaves = {node: point.values[node] for node in graph.inputs.values()}
+    known = kind.parts.values_over(graph, leaves, dict.fromkeys(opened, UNDECIDED))
+    live, behind = bytearray(len(graph)), {}
+    live[graph.output] = 1
+    for node in range(len(graph) - 1, -1, -1):
+        row, hole = graph.row(node), behind.get(node)
+        if row is None or not live[node]:
+            continue
+        sources = graph.operands(node)
+        operands = [known[source] for source in sources]
+        for source, operand in zip(sources, operands, strict=True):
+            live[source] |= operand is not None
+            if hole is not None:
+                behind.setdefault(source, hole)
+        if not point.moving[node] and not row.conditions:
+            continue
+        if row.jumps and kind.is_kink(row, operands, known[node]):
+            hole = Hole(node, "unproven", detail=f"the value of {graph.formula(node)} jumps there")
+            behind.update(dict.fromkeys(sources, hole))
+        elif row.conditions and operands[0] is UNDECIDED and not _meet(point, kind, node, leaves, opened):
+            hole = Hole(node, "unproven", detail=f"the value may jump at the boundary of {graph.formula(sources[0])}")
+            behind[sources[0]] = hole
+    return behind
+
+
+def _meet(point: Point, kind: Certified, node: int, leaves: dict[int, Any], opened: list[int]) -> bool:
+    """Whether the two branches of a `where` are proven to be one and the same number at the boundary of its condition.
+
+    The boundary is found where an input is compared with a number, and where single numbers are compared.
+    """
+    graph = point.graph
+    condition, *branches = graph.operands(node)
+    for comparison in opened:
+        if comparison > condition or not _leads(graph, comparison, condition):
+            continue
+        pair = graph.operands(comparison)
+        known = [point.values[operand] for operand in pair]
+        moved = dict(leaves)
+        for operand, other in (pair, pair[::-1]):
+            if operand in leaves and isinstance(point.values[other], Ball) and point.values[other].exact:
+                moved[operand] = point.values[other]
+                break
+        else:
+            if any(not isinstance(one, Ball) or one.is_wide(kind.bits) for one in known):
+                return False
+        there = kind.parts.values_over(graph, moved, dict.fromkeys(opened, UNDECIDED))
+        first, second = (there[branch] for branch in branches)
+        if first is not second and not (
+            isinstance(first, Ball) and isinstance(second, Ball) and first.exact and second.exact and first == second
+        ):
+            return False
+        if isinstance(first, Hole):
+            return False
+    return True
+
+
+def _leads(graph: Graph, source: int, target: int) -> bool:
+    """Whether a comparison is a part of a condition."""
+    waiting = [target]
+    while waiting:
+        node = waiting.pop()
+        if node == source:
+            return True
+        row = graph.row(node)
+        if row is not None and node > source:
+            waiting.extend(graph.operands(node))
+    return False
+
+
+def _value(point: Point, kind: Certified, inputs: list[int], box: list[Any], wide: list[int], most: int) -> Any:
+    graph, tape = point.graph, point.value()
+
+    def value(part: list[Any]) -> Ball:
+        found = kind.parts.values_over(graph, dict(zip(inputs, part, strict=True)))[graph.output]
+        if isinstance(found, Hole):
+            raise Undecided(found.detail)
+        return found  # type: ignore[no-any-return]
+
+    def slopes(part: list[Any]) -> list[Any] | None:
+        found = kind.parts.gradient_over(graph, dict(zip(inputs, part, strict=True)))
+        return None if found is None else [found[name] for name in graph.inputs]
+
+    try:
+        found = narrowed(value, slopes, box, wide, Budget(most), most)
+    except Undecided:
+        return None
+    if isinstance(tape, Ball):
+        found = found.both(tape)
+        return None if tape.inside(found) else found
+    return found
+
+
+def _slopes(
+    point: Point, kind: Certified, inputs: list[int], box: list[Any], wide: list[int], most: int, opened: list[int]
+) -> dict[int, Any]:
+    """The hull of the adjoints over parts of the box, halved across their widest input until they are many."""
+    parts = [box]
+    while 2 * len(parts) <= most:
+        parts = [half for part in parts for half in halves(part, wide)]
+    found: dict[int, list[Any]] = {node: [] for node in point.wrt}
+    for part in parts:
+        leaves = dict(zip(inputs, part, strict=True))
+        adjoints = kind.parts.adjoints_over(point.graph, leaves, point.moving, opened)
+        for node in point.wrt:
+            found[node].append(None if adjoints is None else adjoints[node])
+    tape, narrow = point.by_rules(), {}
+    # where a condition is at its boundary, the tape knows one branch only
+    one_sided = any(point.values[node] is not UNDECIDED for node in opened)
+    for node, several in found.items():
+        own = tape[point.name_of(node)]
+        if not all(isinstance(one, Ball) for one in several):
+            if one_sided and not isinstance(own, Hole):
+                narrow[node] = Hole(opened[0], "unproven", detail="a branch has no slope there")
+            continue
+        one = hull(several)
+        if isinstance(own, Ball) and not one_sided:
+            one = one.both(own)
+        if not (isinstance(own, Ball) and own.inside(one) and one.inside(own)):
+            narrow[node] = one
+    return narrow

@@ -1,0 +1,66 @@
+"""The gradient with what else was asked: along a direction, pulled back, Hessian times vector, a Taylor series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from backprop.render import grad
+from backprop.render.hessian import matrix
+from backprop.render.look import Look
+from backprop.render.tables import paragraph, table
+from backprop.working import slope
+
+if TYPE_CHECKING:
+    from backprop.directions import Directional
+    from backprop.record import Value
+
+INDENT = "  "
+
+
+def render(found: Directional, look: Look) -> Iterator[str]:
+    """The lines, without line ends: the value and the gradient, then each answer under its title."""
+    yield from grad.render(found.output, found.value, found.gradient, look)
+    f = found.output
+    if found.jvp is not None:
+        along, value = found.jvp
+        yield from _title(look, f"Along {_vector(look, along)} (∇{f}·v)")
+        yield from paragraph(look, f"∂{f}/∂v = {look.figure(value)}", indent=INDENT)
+    if found.vjp is not None:
+        seed, pulled = found.vjp
+        yield from _title(look, f"Pulled back from u = {look.figure(seed)} (u·∇{f})")
+        yield from _lines(look, {f"u·{slope(f, name)}": value for name, value in pulled.items()})
+    if found.hvp is not None:
+        along, product = found.hvp
+        yield from _title(look, f"How the gradient moves along {_vector(look, along)} (H·v)")
+        yield from _lines(look, {f"∂({slope(f, name)})/∂v": value for name, value in product.items()})
+    if found.hessian:
+        yield ""
+        yield from matrix(look, found.wrt, found.hessian)
+    if found.taylor is not None:
+        along, coefficients = found.taylor
+        yield ""
+        title = f"Taylor series of {f} along {_vector(look, along)}: c0 + c1·t + c2·t² + ..."
+        rows = ([str(one.k), look.figure(one.value), look.figure(one.derivative)] for one in coefficients)
+        yield from table(look, title, ["k", "coefficient of t^k", "derivative (k!·coefficient)"], rows)
+
+
+def _title(look: Look, text: str) -> Iterator[str]:
+    yield ""
+    yield from paragraph(look, text, "heading", INDENT)
+
+
+def _vector(look: Look, along: Mapping[str, Value]) -> str:
+    """v in words; a long one by what is not 0 in it."""
+    shown = {name: value for name, value in along.items() if len(along) <= 6 or look.figure(value) != "0"}
+    parts = [f"{name} = {look.figure(value)}" for name, value in list(shown.items())[:12]]
+    if len(shown) > 12:
+        parts.append("...")
+    others = "" if len(shown) == len(along) else ", others 0"
+    return f"v: {', '.join(parts)}{others}"
+
+
+def _lines(look: Look, told: Mapping[str, Value]) -> Iterator[str]:
+    names = [look.letters(name) for name in told]
+    width = max(map(len, names), default=0)
+    return (f"{name.ljust(width)} = {look.figure(value)}" for name, value in zip(names, told.values(), strict=True))

@@ -1,0 +1,69 @@
+"""The witness of rounding: what the plain doubles are worth, whatever number answers.
+
+The double of the value and of every derivative asked for is held against the same rules in many digits. With fewer
+than half of its digits right it is called inaccurate, and the node at which they were lost is named.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backprop.beside import EPSILON, to_double
+from backprop.fine import FULL, digits_kept
+from backprop.fine import of as fine_of
+from backprop.kinds import Hole, is_number
+from backprop.lost_digits import first_loss, told
+from backprop.point import Point
+from backprop.record import Witness
+from backprop.rounding import INF
+
+BY = "rounding"
+
+# Half of the digits of a double.
+HALF = 8.0
+
+
+def testify(point: Point) -> Witness | None:
+    """One row for all answers, with the digits of the worst; None for kinds that are no doubles.
+
+    >>> from backprop.point import at
+    >>> said = testify(at("1 - cos(x)", {"x": 1e-9}))
+    >>> said.verdict, said.reason
+    ('inaccurate', 'f = 1 - v1 keeps none of 16 digits')
+    """
+    found = point.accuracy()
+    if found is None:
+        return None
+    fine = fine_of(point)
+    if fine.reason:
+        return Witness("all", BY, "not checked", reason=fine.reason)
+    given = point.by_rules()
+    numbers: list[tuple[Any, Any]] = [(point.value(), fine.value(point.graph.output))]
+    numbers += [(given[point.name_of(node)], fine.adjoint(node)) for node in point.wrt]
+    terms = [found.errors.values[point.graph.output], *(fine.weights[node] for node in point.wrt)]
+    kept = [
+        _kept(double, truth, size) for (double, truth), size in zip(numbers, terms, strict=True) if truth is not None
+    ]
+    if not kept or all(isinstance(double, Hole) and isinstance(truth, Hole) for double, truth in numbers):
+        return Witness("all", BY, "not checked", reason="there is no number here to compare")
+    least = min(FULL, *kept)
+    if least >= HALF:
+        return Witness("all", BY, "agrees", digits=least)
+    found.fine = fine
+    loss = first_loss(point, found)
+    return Witness("all", BY, "inaccurate", digits=least, reason=told(point, found, loss)[1])
+
+
+def _kept(double: Any, truth: Any, size: float) -> float:
+    """How many digits of an answer are right. Of a true 0, all while it is 0 up to the rounding of the terms in it."""
+    if isinstance(truth, Hole):
+        return FULL if isinstance(double, Hole) else 0.0
+    if (
+        is_number(truth)
+        and to_double(truth) == 0
+        and is_number(double)
+        and size < INF
+        and abs(double) <= 64 * EPSILON * size
+    ):
+        return FULL
+    return digits_kept(double, truth)
