@@ -221,7 +221,88 @@ def test_the_cosine_of_parallel_vectors_is_1_and_not_a_hair_more() -> None:
         assert at(program, {"a": 1, "b": 2, "c": factor, "d": 2 * factor}).answer() == 0.0
 
 
-def test_a_graph_too_large_for_more_digits_is_said_and_not_passed_over() -> None:
+def logistic(steps: int) -> str:
+    return "; ".join(["z = x", *["z = r*z*(1 - z)"] * steps])
+
+
+def test_an_orbit_of_500_chaotic_steps_is_right_and_one_of_2000_is_said_not_to_be() -> None:
+    with mpmath.workdps(1000):
+        z, slope = mpmath.mpf(0.3), mpmath.mpf(1)
+        for _ in range(500):
+            z, slope = mpmath.mpf(3.9) * z * (1 - z), mpmath.mpf(3.9) * (1 - 2 * z) * slope
+        value, slope = float(z), float(slope)
+    here = at(logistic(500), {"x": 0.3, "r": 3.9})
+    assert near(here.answer(), value)
+    assert near(here.gradient()["x"], slope)
+    # a bound beyond all digits does not make a number 0
+    notes = list(lost_digits(at(logistic(2000), {"x": 0.3, "r": 3.9})))
+    assert any("could not be told" in note.text for note in notes)
+
+
+def test_terms_that_cancel_to_nothing_leave_nothing() -> None:
+    for program, point in (("sin(x)^2 + cos(x)^2 - 1", {"x": 1.0}), ("cbrt(sin(x)^2 + cos(x)^2 - 1)", {"x": 1.0}),
+                           ("log(exp(x)) - x + y - y", {"x": 0.7, "y": 1e9})):  # fmt: skip
+        assert at(program, point).answer() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("program", "point", "written"),
+    [("0.1 + 0.2 - x", {"x": 0.3}, "f = 0"), ("sin(pi*x)", {"x": 1e8}, "f = 0"),
+     ("0.7*x - 0.49", {"x": 0.7}, "f = 0")],
+)  # fmt: skip
+def test_what_comes_of_the_numbers_as_they_are_written_is_told_beside_the_doubles(
+    program: str, point: dict[str, float], written: str
+) -> None:
+    (note,) = lost_digits(at(program, point))
+    assert f"for the numbers as written, not the doubles nearest to them, {written}" in note.text
+
+
+def test_a_whole_number_that_is_no_double_is_told() -> None:
+    # the constant of the polynomial of Wilkinson, and an input
+    trace = backprop.trace("x*8752948036761600000 - 9007199254740993", {"x": "9007199254740995"}, check=False)
+    assert [note.text for note in trace.notes if note.code == "rounded"] == [
+        "9007199254740993 is no double; it counts as 9007199254740992, the nearest one",
+        "9007199254740995 is no double; it counts as 9007199254740996, the nearest one",
+    ]
+
+
+def test_a_dead_relu_is_exactly_0_and_raises_no_doubt() -> None:
+    for program in ("x = relu(a)*0.5; relu(x)", "relu(a + 3)", "relu(relu(a)*b + c)", "abs(b*c)"):
+        found = at(program, {"a": -3, "b": 2, "c": 0}, wrt=[]).accuracy()
+        assert found is not None
+        assert not found.doubted, program
+
+
+def test_a_jump_that_is_met_exactly_raises_no_note() -> None:
+    for program, x in (("round(x*10) + x", 0.25), ("floor(x*4)", 0.75), ("mod(x*10, 0.5)", 0.25)):
+        assert list(lost_digits(at(program, {"x": x}))) == []
+
+
+def test_where_only_rounding_made_a_value_the_note_shows_the_true_operand() -> None:
+    trace = backprop.trace("sqrt(1.0000000000000004 - x*x)", {"x": 1.0000000000000002}, check=False)
+    assert "at v2 = -4.93038e-32, as more digits tell: it needs v2 >= 0" in trace.notes[0].text
+
+
+def test_a_value_that_doubles_do_not_have_says_of_its_slopes_what_is_true() -> None:
+    trace = backprop.trace("sqrt(x + 1e16 - 1e16 - y)", {"x": 0.5, "y": 0.5}, check=False)
+    assert trace.value == 0.0
+    assert "no real value" not in trace.notes[0].text
+    assert "the slope" in trace.notes[0].text
+
+
+def test_beside_a_minimum_a_slope_of_nothing_fails_no_check() -> None:
+    for program, x in (("3*x^2 - 1.8*x", 0.3), ("sin(x) - x*0.5403023058681398", 1)):
+        assert backprop.check(program, {"x": x}).exit_code == 0
+    assert backprop.check("1 - cos(x)", {"x": 1e-9}).exit_code == 1
+
+
+def test_a_node_beyond_all_doubles_has_no_digits_left() -> None:
+    trace = backprop.trace("log(1 + exp(x))", {"x": 800}, check=False, rounding=True)
+    assert [node.digits for node in trace.nodes if node.id in ("v1", "v2")] == [0.0, 0.0]
+
+
+def test_a_graph_too_large_for_more_digits_is_said_and_not_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backprop.fine.LARGER", 1)
     large = at("; ".join([f"b{i} = sin(x + {i})" for i in range(6000)]) + "; (1 - cos(x))", {"x": 1e-9})
     notes = list(lost_digits(large))
     assert [note.code for note in notes] == ["lost-digits"]
@@ -378,6 +459,28 @@ def test_well_conditioned_programs_raise_no_doubt(steps: list[str], point: dict[
 
 
 # -- rewrites -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("program", "point", "told"),
+    [("(-b + sqrt(b*b - 4*a*c))/(2*a)", {"a": 1, "b": 1e9, "c": 1}, "for (-b + sqrt(b*b - 4*a*c))/(2*a)"),
+     ("log((1 + x)/(1 - x))", {"x": 1e-10}, "write 2*atanh(x) for"),
+     ("p = sigmoid(x); -y*log(p) - (1 - y)*log(1 - p)", {"x": 40, "y": 0}, "write -softplus(x) for log(1 - sigm"),
+     ("log(0.5*(1 + erf(x/sqrt(2))))", {"x": -20}, "write 0.5*erfc(-x/sqrt(2)) for"),
+     ("x^300/x^299", {"x": 100}, "write x for x^300/x^299"), ("exp(x)*exp(-x)", {"x": 800}, "write 1 for"),
+     ("exp(c)/(exp(a) + exp(b) + exp(c))", {"a": 1000, "b": 1001, "c": 1002}, "write sigmoid(c - logaddexp(a, b)) for"),
+     ("log(x + sqrt(x^2 + 1))", {"x": -1e9}, "write asinh(x) for"),
+     ("log(cosh(x))", {"x": 1e-5}, "write log1p(2*sinh(x/2)^2) for")],
+)  # fmt: skip
+def test_the_advice_is_the_rewrite_that_helps(program: str, point: dict[str, float], told: str) -> None:
+    (note,) = lost_digits(at(program, point))
+    assert told in note.text
+
+
+def test_a_rewrite_that_is_no_better_for_what_its_operands_are_is_not_advised() -> None:
+    # log(a) - log(b) keeps the digits of a and b, but these have lost x
+    (note,) = lost_digits(at("u = 1 + x; log(u/2)", {"x": 1 - 1e-15}))
+    assert "log(2)" not in note.text
 
 
 @pytest.mark.parametrize(("worse", "better"), rewrites.REWRITES, ids=[worse for worse, _ in rewrites.REWRITES])

@@ -182,6 +182,12 @@ def test_a_count_is_a_whole_number_within_bounds(text: str) -> None:
         split(["x", "--steps", text], OPTIONS).count("steps", 1)
 
 
+def test_a_count_that_is_too_large_hears_how_large_it_may_be() -> None:
+    with pytest.raises(mistakes.OptionValue) as caught:
+        split(["x", "--steps", "99999999999999"], OPTIONS).count("steps", 1)
+    assert "from 1 up to 1000000000" in caught.value.repair
+
+
 @pytest.mark.parametrize(("text", "number"), [("0,5", 0.5), ("1/4", 0.25), ("-2", -2.0), ("1e-3", 0.001)])
 def test_an_option_that_is_a_number_is_written_like_the_value_of_a_variable(text: str, number: float) -> None:
     assert split(["x", "--steps", text], OPTIONS).number("steps", 1.0) == number

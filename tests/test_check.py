@@ -15,6 +15,7 @@ from backprop.checks import CheckReport, check, conclusion
 from backprop.record import Witness
 from backprop.render.check import render
 from backprop.render.look import Look
+from backprop.schema import check_schema
 from backprop.stencils import steps
 
 
@@ -101,6 +102,10 @@ def crossed(program: str, **inputs: float) -> list[float]:
         ("x^2/(x - 1) - x - 1 - 1/(x - 1)", {"x": 1.05}, [0.1]),  # it is 0, and has a pole in its middle
         ("1/(x - 1)", {"x": 1.0002}, []),  # the first step is chosen so small that it is free of the pole
         ("tan(x*1000)", {"x": 1.57}, [0.001]),
+        ("(x - 1)^(-2) + 1e12*x^3", {"x": 1.0005}, [0.001]),
+        ("(x - y)^(-2) + 1e12*x^3", {"x": 1, "y": 1.0005}, [0.001]),
+        ("atan2(x, y)", {"x": 1e-5, "y": -1}, [1e-3, 1e-4, 1e-5]),
+        ("1e9*x + gamma(x)", {"x": -0.995}, [0.1, 0.01]),
         ("x^3", {"x": 0.05}, []),
         ("x^2", {"x": 0.0}, []),
         ("sin(x)*exp(x)", {"x": 0.01}, []),
@@ -141,6 +146,33 @@ def test_an_end_of_the_domain_inside_the_stencil_is_no_value() -> None:
     assert rows[0].step < 0.05
     rows = check("log(x - 1) + x*1e6", {"x": 1.0005}).convergence["x"]
     assert [row.central is None for row in rows] == [row.step > 0.0005 for row in rows]
+
+
+# -- what rounding hides ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("program", "x"),
+    [
+        ("x^2", 1e-200),  # every value is 0 in doubles
+        ("1e20 + x - 1e20", 1.0),
+        ("x*1e-320", 3.0),
+        ("1e20 + x", 1.0),
+    ],
+)
+def test_nothing_is_called_exact_or_rough_where_rounding_hides_it(program: str, x: float) -> None:
+    for one in check(program, {"x": x}).approaches["x"]:
+        assert one.text.startswith("nothing but rounding from the first step on: it hides how the quotient closes in")
+        assert one.order is None
+
+
+@pytest.mark.parametrize(("program", "x"), [("exp(x)", 1e-9), ("cos(x) + x", 1e-7), ("tanh(x - 1)", 1e-12)])
+def test_beside_a_small_number_the_step_goes_with_the_function(program: str, x: float) -> None:
+    central = check(program, {"x": x}).approaches["x"][0]
+    assert central.step is not None
+    assert central.digits is not None
+    assert central.step > 1e-7 > x * 0.99
+    assert central.digits > 9
 
 
 # -- how fast the quotients close in --------------------------------------------------------------------------------
@@ -271,7 +303,7 @@ def test_a_jump_is_not_passed() -> None:
 
 
 @pytest.mark.parametrize("name", ["sin", "exp", "tanh", "mul", "pow", "sigmoid"])
-@pytest.mark.parametrize("fault", ["({})*1.001", "-({})", "({}) + 1e-9"])
+@pytest.mark.parametrize("fault", ["({})*1.001", "-({})", "({}) + 1e-9", "where(x > 1/2, 1.001*({}), x)"])
 def test_a_planted_fault_in_a_rule_is_never_passed(name: str, fault: str) -> None:
     row = ops.by_name(name)
     right = row.evaluated_rules((True, False)[: len(row.parameters)])
@@ -330,6 +362,29 @@ def test_the_json_is_one_record_with_no_nan_in_it() -> None:
     assert record["value"] == "Infinity"
     assert record["witnesses"][0]["of"] == "x"
     assert report.to_json() == check("exp(x)", {"x": 1000}).to_json()
+
+
+@pytest.mark.parametrize(
+    ("program", "inputs", "claims"),
+    [
+        ("x^3", {"x": 1}, []),
+        ("relu(x - 1)", {"x": 1.002}, []),
+        ("abs(x) + x^2", {"x": 0}, ["dx = 0", "dx = 7"]),
+        ("log(x)", {"x": -1}, ["dx = -1", "dx = undefined"]),
+        ("exp(x)", {"x": 1000}, []),
+        ("x^2*y", {}, ["dx = 2*x*y", "dy = x"]),
+        ("exp(1000*x)", {"x": 1}, ["f = 1.97e434", "dx = inf"]),
+        ("2 + 3", {}, ["f = 5"]),
+        ("x^2*y", {"x": math.inf, "y": 2}, []),
+    ],
+)
+def test_every_check_in_json_fits_its_schema(program: str, inputs: dict[str, float], claims: list[str]) -> None:
+    import jsonschema
+
+    validator = jsonschema.Draft202012Validator(check_schema())
+    validator.check_schema(check_schema())
+    for told in ([], claims) if inputs else (claims,):
+        assert list(validator.iter_errors(check(program, inputs, claims=told).to_dict())) == []
 
 
 def test_on_a_narrow_screen_ratios_make_room_and_remarks_stand_below() -> None:

@@ -32,6 +32,7 @@ from programs import SMOOTH, points, programs
 
 NEURON = "z = x1*w1 + x2*w2 + b; h = tanh(z); L = (h - y)^2"
 AT_NEURON = {"x1": 2, "w1": 0.5, "x2": -1, "w2": -0.3, "b": 0.1, "y": 1}
+ENTROPY = "z = w*x + b; a = sigmoid(z); L = -(y*log(a) + (1 - y)*log(1 - a))"
 SLOPED = "z = w*x + b; h = tanh(z); L = (h - y)^2"
 
 
@@ -112,6 +113,23 @@ RIGHT_FORMS = [
     ("c = a + b; d = b + 1; e = c*d", "db = c + d"),
     ("c = a + b; d = b + 1; e = c*d", "e = a*b + a + b^2 + b"),
     ("x = 2*x; x^2", "dx = 8*x"),
+    ("x^5", "dx = 5*x^5/x"),
+    ("sqrt(1 - x^2)", "dx = -tan(asin(x))"),
+    ("x*log(x)", "dx = 1 - log(1/x)"),
+    ("x/(x + 1)", "dx = (x + 1)^-2"),
+    ("atan((1 + x)/(1 - x))", "dx = 1/(1 + x^2)"),
+    ("log(x + sqrt(x^2 + 1))", "dx = 1/sqrt(1 + x^2)"),
+    ("max(x, -x)", "dx = sign(x)"),
+    ("log(exp(x) + exp(y))", "dx = sigmoid(x - y)"),
+    ("exp(x)/(exp(x) + exp(y))", "dx = sigmoid(x - y)*sigmoid(y - x)"),
+    ("s = exp(x) + exp(y); p = exp(x)/s; L = -log(p)", "dx = p - 1"),
+    ("s = exp(x) + exp(y); p = exp(x)/s; L = -log(p)", "dy = 1 - p"),
+    (ENTROPY, "dw = (a - y)*x"),
+    (ENTROPY, "dL/dz = a - y"),
+    (ENTROPY, "dL/da = (a - y)/(a*(1 - a))"),
+    ("h = relu(w*x + b); L = (h - y)^2", "dw = 2*(h - y)*x*where(h > 0, 1, 0)"),
+    ("log(x)", "dy/dx = 1/x"),
+    ("log(x)", "y' = 1/x"),
 ]
 
 
@@ -145,6 +163,12 @@ def test_there_are_at_least_forty_right_forms() -> None:
         ("x/3", {"x": 2}, "dx = 1/3"),
         ("x^2", {"x": "0.1"}, "dx = 1/5"),  # 0.1 is a tenth, as it was typed
         ("x^2", {"x": "0.1"}, "dx = 0,2"),
+        ("cos(x)", {"x": "pi"}, "dx = 0"),
+        ("cos(x)", {"x": "pi"}, "dx = -1.2246467991473532e-16"),  # as every program in doubles has it
+        ("log(x)", {"x": 2}, "y = 0.693"),
+        ("log(1 + exp(x))", {"x": 800}, "dx = sigmoid(x) = 1"),
+        ("log(1 + exp(x))", {"x": -800}, "dx = 3.67e-348"),
+        ("exp(-sqrt(x^2 + y^2)^2)", {"x": 0, "y": 0}, "dx = -2*x*exp(-x^2 - y^2) = 0"),
         ("x^2", {"x": 3}, "f' = 6"),
         ("x^2", {"x": 3}, "f'(x) = 2*3"),
         ("sin(x)", {"x": "pi"}, "dx = -1"),
@@ -186,6 +210,7 @@ def test_a_number_is_right_to_the_digits_typed(said: str, remark: str) -> None:
         ("0.5404", "right to 3 digits only; not to the 4 you wrote"),
         ("0.54032", "right to 4 digits only; not to the 5 you wrote"),
         ("0.55", "the derivative is 0.540302"),
+        ("0.541", "right to 2 digits only; not to the 3 you wrote"),
         ("1", "rounded to a whole number; write some decimals"),
         ("54/100", "right to 3 digits only; a fraction or a constant is taken at its word"),
     ],
@@ -195,9 +220,25 @@ def test_a_number_that_is_nearly_right_is_wrong_and_told_by_how_little(said: str
     assert (found.verdict, found.reason) == ("wrong", remark)
 
 
+@pytest.mark.parametrize("said", ["5.999", "6.001", "6.0001", "5.99999", "5.99"])
+def test_a_number_that_the_true_one_neither_rounds_to_nor_begins_with_is_wrong(said: str) -> None:
+    assert judged("x^2", f"dx = {said}", {"x": 3}).verdict == "wrong"
+
+
+def test_a_number_is_right_for_the_point_as_typed_or_as_doubles_have_it() -> None:
+    found = judged("cos(x)", "dx = -1.2246e-16", {"x": "pi"})
+    assert found.reason == "right for the doubles nearest to the inputs; as they are typed it is 0"
+    assert judged("cos(x)", "dx = -1.3e-16", {"x": "pi"}).verdict == "wrong"
+
+
 def test_one_third_is_0_33_to_2_digits_and_not_0_34() -> None:
     assert judged("x/3", "dx = 0.33", {"x": 1}).reason == "right to 2 digits"
     assert judged("x/3", "dx = 0.34", {"x": 1}).verdict == "wrong"
+
+
+def test_digits_that_are_right_are_fewer_than_those_written_when_the_number_is_wrong() -> None:
+    assert judged("1e6*x", "dx = 999999.9", {"x": 1}).reason == "right to 6 digits only; not to the 7 you wrote"
+    assert judged("2*x/3", "dx = 0.66", {"x": 1}).reason == "the derivative is 0.666667"
 
 
 def test_nothing_but_0_is_0() -> None:
@@ -250,6 +291,8 @@ BETWEEN = "a subgradient: it lies between"
         ("abs(x)", 0, "undefined", "right", "there is a kink: -1 from the left, 1 from the right"),
         ("x*sqrt(x)", 0, "0", "right", "the slope from the right; there is a slope from the right only, 0"),
         ("log(x)", -1, "undefined", "right", "there is no value here"),
+        ("log(x)", -1, "nan", "right", "there is no value here"),
+        ("log(x)", 2, "-NaN", "wrong", "it is 0.5"),
         ("log(x)", -1, "-1", "undefined", "there is no value here"),
         ("1/x", 0, "does not exist", "right", "there is no value here"),
         ("sqrt(x)", 0, "inf", "right", "the slope grows without bound"),
@@ -274,6 +317,31 @@ def test_at_a_kink_or_outside_the_domain_a_claim_is_judged_as_what_it_is(
 def test_a_formula_without_a_value_where_the_derivative_has_none_is_right() -> None:
     found = judged("sqrt(x)", "dx = 1/(2*sqrt(x))", {"x": 0})
     assert (found.verdict, found.reason) == ("right", "at this point neither has a value")
+
+
+@pytest.mark.parametrize(
+    ("program", "claim", "slopes"),
+    [
+        ("abs(x)", "dx = x/abs(x)", "there is a kink: -1 from the left, 1 from the right"),
+        ("x*sqrt(x)", "dx = 3/2*x/sqrt(x)", "there is a slope from the right only, 0"),
+    ],
+)
+def test_a_formula_without_a_value_at_a_kink_is_right(program: str, claim: str, slopes: str) -> None:
+    found = judged(program, claim, {"x": 0})
+    assert (found.verdict, found.reason) == ("right", f"at this point neither has a value: {slopes}")
+
+
+def test_a_formula_that_never_has_a_value_is_wrong_where_the_derivative_has_one() -> None:
+    found = judged("log(x)", "dx = -inf*x", {"x": 2})
+    assert (found.verdict, found.reason) == ("wrong", "at this point it has no value, where 0.5 is right")
+    found = judged("x^2*y", "dx = log(x)", {"x": -3, "y": 0})
+    assert (found.verdict, found.slips) == ("wrong", [])
+
+
+def test_random_points_where_the_node_has_no_value_are_skipped() -> None:
+    # at z = 80 sigmoid is 1 to 30 digits and log(1 - a) has no value
+    assert judged(ENTROPY, "dL/da = -y/a").verdict == "wrong"
+    assert judged("a = sigmoid(99*z); L = log(1 - a)", "dL/da = -1/(1 - a)").verdict == "right"
 
 
 def test_a_formula_that_gives_a_number_where_nothing_is_defined_is_not_right_there() -> None:
@@ -325,6 +393,12 @@ def test_a_formula_that_loses_its_digits_everywhere_is_not_checked() -> None:
         assert judged("tanh(1000 + x^2)", f"dx = {factor}*2*x*(1 - tanh(1000 + x^2)^2)").verdict == "not checked"
     assert judged("tanh(1000 + x^2)", "dx = 2*x*sech(1000 + x^2)^2").verdict == "right"
     assert judged("tanh(1000 + x^2)", "dx = 0").verdict == "wrong"
+
+
+def test_a_graph_of_thousands_of_nodes_has_random_points_too() -> None:
+    program = "a = x" + "; a = a + 1" * 1500 + "; a^2"
+    assert judged(program, "dx = 2*(x + 1500)").verdict == "right"
+    assert judged(program, "dx = 2*(x + 1501)", {"x": 1}).verdict == "wrong"
 
 
 def test_a_graph_too_large_for_many_digits_is_not_checked() -> None:
@@ -478,6 +552,20 @@ WRONG_CLAIMS = [
     (SLOPED, "dy = 2*(h - y)", "difference-sign"),
     ("(a + b + c)/3", "da = 1", "divisor-lost"),  # a sum for a mean
     ("relu(x)", "dx = 1", "relu-open"),
+    ("x^2*exp(x)", "dx = 2*x + exp(x)", "product-as-sum"),
+    ("exp(-x)*cos(x)", "dx = -exp(-x)*cos(x) + exp(-x)*sin(x)", "cos-sign"),
+    ("exp(-x)*cos(x)", "dx = exp(-x)*cos(x) - exp(-x)*sin(x)", "inner-factor"),
+    ("s = exp(x) + exp(y); p = exp(x)/s; L = -log(p)", "dx = 1 - p", "minus-lost"),
+    ("s = exp(x) + exp(y); p = exp(x)/s; L = -log(p)", "dx = -1/p", "inner-factor"),
+    ("s = exp(x) + exp(y); p = exp(x)/s", "dx = p", "quotient-half"),
+    (ENTROPY, "dw = (a - y)*a*(1 - a)*x", "factor-twice"),  # sigmoid once more than there is
+    (ENTROPY, "dw = a - y", "inner-factor"),
+    ("x/y", "dy = -1/y^2", "factor-lost"),
+    ("log2(x)", "dx = log(2)/x", "log-of-base"),
+    ("3^x", "dx = 3^x/log(3)", "log-of-base"),
+    ("exp(3*x)", "dx = 3*exp(3*x - 1)", "power-rule-on-exponential"),
+    ("x^2 + y^2", "dx = 2*x + 2*y", "all-variables"),
+    ("x^2 + 3*x + 5", "dx = 2*x + 3*x", "not-differentiated"),
     ("x^2", "f = 2*x", "derivative-instead"),
     ("c = a + b; e = c^2", "e = a + b", "another-node"),
 ]
@@ -503,6 +591,7 @@ def test_there_are_at_least_forty_wrong_claims() -> None:
         ("x^2", {"x": 3}, "dx = 9", "value-instead"),
         ("x^2*y", {"x": 3, "y": 5}, "dx = 9", "another-variable"),
         ("sin(x)", {"x": 30}, "dx = 0.8660", "degrees"),
+        ("sin(x)", {"x": 60}, "dx = 0.5", "degrees"),
         ("exp(x)*x^2", {"x": 2}, "dx = 0", "taken-as-constant"),
         ("log(x)", {"x": 4}, "dx = 2.5", "constant-factor"),  # the decimal point
         ("exp(2*x)", {"x": 1.5}, "dx = 0.09957", "wrong-point"),  # at -1.5
@@ -529,6 +618,27 @@ def test_a_slip_says_what_is_missing_in_the_words_of_the_program() -> None:
     assert slip.text == (
         "product rule half done: the product rule is u'·v + u·v', and u·v' with v = sin(x) is missing; v' = cos(x)"
     )
+
+
+def test_a_slip_that_gives_a_number_exactly_leaves_no_room_for_those_that_round_to_it() -> None:
+    # cos of 60 degrees is 0.5; -1/2 of cos(60) and cos(1) only round to it
+    assert [slip.code for slip in judged("sin(x)", "dx = 0.5", {"x": 60}).slips] == ["degrees"]
+
+
+def test_what_is_0_with_few_digits_alone_is_no_slip() -> None:
+    # the value, log(1 + exp(-800)), is 3.7e-348, which 60 digits cannot tell from 0 beside 1
+    found = judged("log(1 + exp(x))", "dx = 0", {"x": -800})
+    assert [slip.code for slip in found.slips] == ["taken-as-constant"]
+
+
+def test_a_factor_between_two_constants_explains_nothing() -> None:
+    assert judged("x + pi^2", "dx = 1 + 2*pi").slips == []
+    assert judged("e^2*x", "dx = 2*e").slips == []
+
+
+def test_the_inner_function_is_called_by_its_name() -> None:
+    [slip] = judged(SLOPED, "dL/dz = 2*(h - y)").slips
+    assert slip.text.endswith("for the inner function h")
 
 
 @pytest.mark.parametrize("claim", ["dx = x^5 - 17", "dx = exp(x) + 3", "dx = 41.7", "dx = sin(x)/x"])
@@ -671,6 +781,8 @@ MISREAD = [
     ("a-derivative-in-a-formula", "dx = df*2"),
     ("empty", ""),
     ("by-which", "f' = 3"),
+    ("interval", "dx = 0.2..0.4"),
+    ("two-signs", "dx == 6"),
 ]
 
 
@@ -701,6 +813,23 @@ def test_whatever_is_claimed_is_judged_or_refused(text: str) -> None:
     assert all(claim.verdict in ("right", "wrong", "not checked", "undefined") for claim in report.claims)
 
 
+@pytest.mark.slow
+@settings(deadline=None, max_examples=300)
+@given(
+    st.sampled_from(["x^2*y", "sin(x)/x + y", "log(x)*y", "abs(x) + relu(y)", "x^y", "floor(x)*y", "gamma(x)*y",
+                     "clip(x, 0, y)", "log(1 + exp(x*y))", "a = x*y; b = a + y; a = a*b; tanh(a)"]),
+    st.sampled_from(["dx", "dy", "f"]),
+    st.sampled_from(["0", "x", "f/x", "inf", "nan", "1/x", "x/abs(x)", "1e400", "x^y", "log(x)", "exp(1000*x)", "0/0",
+                     "gamma(x)", "exp(exp(exp(x)))", "x^1000000", "1e-400", "x*inf"]),
+    st.none() | st.tuples(*[st.sampled_from(["0", "1", "-1", "1e-7", "1e300", "800", "-800", "inf", "pi", "1/3"])] * 2),
+)  # fmt: skip
+def test_whatever_is_claimed_wherever_has_a_verdict(
+    program: str, left: str, said: str, point: tuple[str, str] | None
+) -> None:
+    found = judged(program, f"{left} = {said}", None if point is None else dict(zip("xy", point, strict=True)))
+    assert found.verdict in ("right", "wrong", "not checked", "undefined")
+
+
 # -- the command ------------------------------------------------------------------------------------------------------
 
 
@@ -717,6 +846,7 @@ def test_the_command_judges_claims_and_its_exit_code_grades_them() -> None:
     assert call("check", "x^2", "--x", "3", "--claim", "x=")[0] == 2
     assert call("check", "x^2", "--claim", "dx=2*x")[0] == 0
     assert call("check", "x^2", "--claim", "dx=2*x; dx=x")[0] == 1
+    assert call("check", "x^2", "--claim", "dx=2*x;")[0] == 0
 
 
 def test_a_sheet_of_answers_is_read_from_a_file(tmp_path: Path) -> None:
@@ -725,6 +855,8 @@ def test_a_sheet_of_answers_is_read_from_a_file(tmp_path: Path) -> None:
     code, out, _ = call("check", "x^2*y", "--x", "3", "--y", "5", "--claim", f"@{sheet}")
     assert code == 1
     assert "1 of 2 claims is right" in out
+    sheet.write_bytes(b"\xef\xbb\xbf# a sheet\r\n\r\n  dx = 2*x*y # by heart\r\ndy = 9;\r\n")
+    assert call("check", "x^2*y", "--x", "3", "--y", "5", "--claim", f"@{sheet}")[0] == 0
     sheet.write_text("dx = 2*x*y\ndy = x^^2\n", encoding="utf-8")
     code, _, err = call("check", "x^2*y", "--claim", f"@{sheet}")
     assert code == 2

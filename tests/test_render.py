@@ -372,6 +372,13 @@ def test_dot_strings_are_closed_where_they_should_be() -> None:
     assert len(lines) == 4 + 4
 
 
+def test_a_page_says_in_which_kind_and_by_whose_convention() -> None:
+    page = rendered(trace("x/3", {"x": 1}, kind="exact", check=False), "markdown")
+    assert "\n\nKind: `exact`.\n\n" in page
+    page = rendered(trace("relu(x)", {"x": 0}, convention="torch", check=False), "markdown")
+    assert "\n\nConvention: `torch`.\n\n" in page
+
+
 def test_markdown_rows_have_as_many_cells_as_their_head() -> None:
     found = trace("|x|*y + where(x < y, x, y)", {"x": -1, "y": 2}, check=False)
     found.notes.append(Note("odd", "a | b `c` <d>"))

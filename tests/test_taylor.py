@@ -14,7 +14,7 @@ from backprop.curvature import product
 from backprop.directions import directional
 from backprop.gradient_graph import Curvature
 from backprop.kinds.digits import Digits
-from backprop.mistakes import TooMuchWork, Undefined, UnreadableDirection
+from backprop.mistakes import OptionValue, TooMuchWork, Undefined, UnreadableDirection
 from backprop.ops import Operands, Row
 from backprop.point import Point, at
 from backprop.taylor import taylor
@@ -75,6 +75,47 @@ def test_the_derivatives_are_the_coefficients_times_factorials() -> None:
     found = directional("exp(2*x)", {"x": 0}, order=10)
     assert found.taylor is not None
     assert [one.derivative for one in found.taylor[1]] == pytest.approx([2.0**k for k in range(11)], rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("program", "derivatives"),
+    [
+        ("exp(x)", [1.0] * 201),  # 1/200! is 1e-375: no double holds the coefficient, the derivative is 1
+        ("sin(x/10)", [0.0 if k % 2 == 0 else (-1) ** (k // 2) * 10.0**-k for k in range(201)]),
+        ("x^2", [0.0, 0.0, 2.0] + [0.0] * 198),
+    ],
+)
+def test_derivatives_of_high_order_are_right_though_coefficients_underflow(
+    program: str, derivatives: list[float]
+) -> None:
+    found = directional(program, {"x": 0}, order=200)
+    assert found.taylor is not None
+    assert [one.derivative for one in found.taylor[1]] == pytest.approx(derivatives, rel=1e-13, abs=0)
+
+
+def test_derivatives_beyond_all_doubles_are_infinite_and_a_note_says_so() -> None:
+    # 1/(1 - x) has the coefficients 1, and 170! is the last factorial below 1.8e308
+    found = directional("1/(1 - x)", {"x": 0}, order=172)
+    assert found.taylor is not None
+    assert [one.value for one in found.taylor[1]] == [1.0] * 173
+    assert [one.derivative for one in found.taylor[1][169:171]] == [float(math.factorial(k)) for k in (169, 170)]
+    assert [one.derivative for one in found.taylor[1][171:]] == [math.inf, math.inf]
+    assert any("from k = 171 on" in note.text for note in found.notes)
+    assert call("grad", "1/(1 - x)", "x=0", "--order", "172", "--kind", "digits:5")[1].rstrip().endswith("2.1346e+311")
+
+
+def test_a_series_that_underflows_for_too_long_is_refused() -> None:
+    with pytest.raises(TooMuchWork, match="doubles underflow from"):
+        directional("*".join(f"exp(x/{k})" for k in range(100, 250)), {"x": 0}, order=190)
+
+
+def test_a_series_along_a_node_in_the_middle_holds_the_others() -> None:
+    # with x held, z²·x in z = x*y = 6 at x = 3: 108 + 36 t + 3 t²
+    found = directional("z = x*y; z^2*x", {"x": 3, "y": 2}, wrt=["z"], jvp="z=1", vjp=2, order=3)
+    assert found.jvp == ({"z": 1.0}, 36.0)
+    assert found.vjp == (2.0, {"z": 72.0})
+    assert found.taylor is not None
+    assert [one.value for one in found.taylor[1]] == [108.0, 36.0, 3.0, 0.0]
 
 
 def test_coefficients_that_doubles_lose_are_the_true_ones() -> None:
@@ -228,6 +269,12 @@ def test_the_order_has_bounds() -> None:
     code, _, err = call("grad", "x^2", "--x", "3", "--order", "1000")
     assert code == 2
     assert "from 1 up to 200" in err
+
+
+@pytest.mark.parametrize("order", [0, -1, 201, 1.5, "3"])
+def test_python_hears_of_the_same_bounds(order: Any) -> None:
+    with pytest.raises(OptionValue, match="--order cannot be"):
+        directional("x^2", {"x": 3}, order=order)
 
 
 def test_the_json_of_a_series() -> None:

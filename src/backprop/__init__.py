@@ -85,7 +85,8 @@ def grad(
     """The value and the gradient. Raises `Mistake`, also where the value or a derivative is undefined.
 
     The numbers are floats, and with another `kind` what it works with: `fractions.Fraction` for "exact", `mpmath.mpf`
-    of so many digits for "digits:30".
+    of so many digits for "digits:30". For "certified" each is a `backprop.balls.Ball`, which is proven to hold the true
+    number: `float(ball)` is its middle, `ball.bounds` are two floats around it, and `0.3 in ball` asks.
     """
     from backprop import kinds
     from backprop.gradient import gradient

@@ -119,9 +119,11 @@ def _mend(point: Point, found: Accuracy) -> None:
         return
 
     def mended(double: Any, truth: Any) -> Any:
-        if truth is None or (isinstance(truth, Hole) and isinstance(double, Hole)):
+        if truth is None:
             return None
         if isinstance(truth, Hole):
+            if isinstance(double, Hole) and found.value is None:
+                return None
             # what many digits cannot carry either is no news
             return truth if truth.code in ("domain", "infinite-slope") else None
         return None if digits_kept(double, truth) >= ENOUGH else to_double(truth) + 0.0

@@ -69,21 +69,16 @@ class Functions(Scalar):
         return Ball(x.lo.sgn(), x.hi.sgn())
 
     def maximum(self, *x: Any) -> Ball:
-        balls = [ball_of(one) for one in x]
-        low, high = balls[0].lo, balls[0].hi
-        for one in balls[1:]:
-            low, high = max_of(low, one.lo), max_of(high, one.hi)
-        # one that certainly is the largest stays what it is
-        winner = next((one for one in balls if all(one is other or one.lo >= other.hi for other in balls)), None)
-        return Ball(low, high) if winner is None else winner
+        found, *others = (ball_of(one) for one in x)
+        for one in others:
+            found = _larger(found, one)
+        return found
 
     def minimum(self, *x: Any) -> Ball:
-        balls = [ball_of(one) for one in x]
-        low, high = balls[0].lo, balls[0].hi
-        for one in balls[1:]:
-            low, high = min_of(low, one.lo), min_of(high, one.hi)
-        winner = next((one for one in balls if all(one is other or one.hi <= other.lo for other in balls)), None)
-        return Ball(low, high) if winner is None else winner
+        found, *others = (ball_of(one) for one in x)
+        for one in others:
+            found = _smaller(found, one)
+        return found
 
     def clip(self, x: Ball, lo: Ball, hi: Ball) -> Ball:
         if lo > hi:
@@ -117,6 +112,10 @@ class Functions(Scalar):
         return self.log(x) / self.log(b)
 
     def sqrt(self, x: Ball) -> Ball:
+        if x.fractions is not None and x.fractions[0] >= 0:
+            roots = [_root(end) for end in x.fractions]
+            if roots[0] is not None and roots[1] is not None:
+                return Ball.of_fractions(roots[0], roots[1])
         return _kept(corners(arb.sqrt, _from(x, 0)), 0)
 
     def cbrt(self, x: Ball) -> Ball:
@@ -125,10 +124,11 @@ class Functions(Scalar):
     def pow(self, x: Ball, y: Ball) -> Ball:
         """x^y: 0^0 is 1, a negative base needs an integer exponent, 0 to a negative power is refused."""
         if y.exact and y.lo.is_integer():
-            return self._whole_power(x, y.lo)
+            whole: Ball = x**y.lo
+            return whole
         if x.exact and x.holds(1):
-            return Ball(ONE, ONE)
-        if x.hi < 0 and y.exact:
+            return Ball.of(1)
+        if x.hi < 0 and y.single:
             raise ValueError("a negative base needs an integer exponent")
         if x.lo < 0:
             raise Undecided("the base may be negative")
@@ -138,16 +138,8 @@ class Functions(Scalar):
             raise ZeroDivisionError("0 to a negative power")
         if not y.lo > 0:
             raise Undecided("the base may be 0 and the exponent not above it")
-        zero = Ball(ZERO, ZERO)
+        zero = Ball.of(0)
         return zero if x.hi == 0 else zero.hull(corners(lambda base, power: base**power, x.ends[1], y))
-
-    def _whole_power(self, x: Ball, power: Any) -> Ball:
-        if power == 0:
-            return Ball(ONE, ONE)
-        if power < 0 and x.holds(0):
-            return 1 / x  # which says why not
-        even = (power / 2).is_integer()
-        return corners(lambda end: end**power, abs(x) if even else x)
 
     def sigmoid(self, x: Ball) -> Ball:
         def at(end: Any) -> Any:
@@ -242,7 +234,7 @@ class Functions(Scalar):
         return corners(arb.atan2, y, x)
 
     def hypot(self, x: Ball, y: Ball) -> Ball:
-        return _kept(corners(lambda one, other: (one * one + other * other).sqrt(), abs(x), abs(y)), 0)
+        return self.sqrt(x * x + y * y)
 
     def sinh(self, x: Ball) -> Ball:
         return corners(arb.sinh, x)
@@ -365,7 +357,7 @@ class Functions(Scalar):
             slopes = [power * factor for power, factor in enumerate(polynomial)][1:]
             raised = [0, 0, *slopes]
             polynomial = [-(low + high) for low, high in zip([*slopes, 0, 0], raised, strict=True)]
-        total = Ball(ZERO, ZERO)
+        total = Ball.of(0)
         for coefficient in reversed(polynomial):
             total = total * cotangent + Ball.of(fmpz(coefficient))
         found = self.polygamma(n, z) + self.pi ** (order + 1) * total
@@ -374,6 +366,30 @@ class Functions(Scalar):
 
 def ball_of(value: Any) -> Ball:
     return value if isinstance(value, Ball) else Ball.of(value)  # TypeError for a hole, as of an operand
+
+
+def _root(x: fmpq) -> fmpq | None:
+    """The square root of a fraction, when it is one."""
+    (p, p_rest), (q, q_rest) = x.p.sqrtrem(), x.q.sqrtrem()
+    return fmpq(p, q) if p_rest == 0 and q_rest == 0 else None
+
+
+def _larger(x: Ball, y: Ball) -> Ball:
+    """The larger of two; one that certainly is stays what it is."""
+    if (x >= y) is True:
+        return x
+    if (y >= x) is True:
+        return y
+    fractions = None
+    if x.fractions is not None and y.fractions is not None:
+        fractions = max(x.fractions[0], y.fractions[0]), max(x.fractions[1], y.fractions[1])
+    return Ball(max_of(x.lo, y.lo), max_of(x.hi, y.hi), fractions)
+
+
+def _smaller(x: Ball, y: Ball) -> Ball:
+    if (x <= y) is True:
+        return x
+    return y if (y <= x) is True else -_larger(-x, -y)
 
 
 def _round_half_even(x: Any) -> Any:

@@ -4,31 +4,38 @@ A ball holds both of its ends exactly. Each operation works its ends out with Ar
 extra `certify`) and rounds them outwards, so what is true stays inside whatever the working precision is; two ends
 instead of a middle and a radius, because Arb keeps a radius to 30 bits only and [0, 4] would not stay [0, 4].
 
+Ends that are known as fractions stay fractions beside that, through + - * / and whole powers while they are short:
+0.1 + 0.2 - 0.3 is 0, and [0.2, 0.4]·3 is [0.6, 1.2].
+
 A comparison is True, False or `UNDECIDED`, and `if` never takes a branch on the last: it raises `Undecided`.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from decimal import Context, Decimal
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
-from flint import arb, ctx
+from flint import arb, ctx, fmpq
 
 from backprop.kinds import Refused
 
 # Digits of a middle as text: beyond that they are more than anybody asks for.
 MOST_DIGITS = 50
-# Digits, and places, of typed ends that are added exactly.
-MOST_TYPED = 1_000
+# Bits of the longest fractions that are kept, and digits of those that are written in full.
+LONGEST_FRACTION, LONGEST_WRITTEN = 4_096, 1_000
 # Digits of the ends of a ball that is wider than that.
 WIDE_DIGITS = 20
 # log10(2), times 10^20
 LOG10_2 = 30102999566398119521
 # To bring a number of that many digits into decimal form, with room to spare.
 DECIMAL_BITS = 400
+# Whole numbers below that are fractions as well.
+LARGEST_WHOLE = arb(2) ** 64
 ZERO, ONE = arb(0), arb(1)
 
 
@@ -64,12 +71,13 @@ class _Undecided:
 
 UNDECIDED = _Undecided()
 Truth = bool | _Undecided
+Fractions = tuple[fmpq, fmpq]
 
 
 class Ball:
     """All numbers from `lo` to `hi`, two exact numbers of Arb.
 
-    `typed` holds the ends as they were typed, when they are decimal numbers: [0.2, 0.4] has no exact ends in base 2.
+    `fractions` holds the ends as fractions, when they are known so: [0.2, 0.4] has no exact ends in base 2.
     One and the same object stands for one and the same number, so x - x is 0 and x·x is a square.
 
     >>> x = Ball.between(-1, 2)
@@ -77,10 +85,10 @@ class Ball:
     (Ball(2 ± 2), Ball(0), Ball(1 ± 3), True, undecided)
     """
 
-    __slots__ = ("hi", "lo", "typed")
+    __slots__ = ("fractions", "hi", "lo")
 
-    def __init__(self, lo: Any, hi: Any, typed: tuple[str, str] | None = None) -> None:
-        self.lo, self.hi, self.typed = lo, hi, typed
+    def __init__(self, lo: Any, hi: Any, fractions: Fractions | None = None) -> None:
+        self.lo, self.hi, self.fractions = lo, hi, fractions
 
     @classmethod
     def of(cls, number: Any) -> Ball:
@@ -89,7 +97,20 @@ class Ball:
             number = arb(number)
         if number.is_nan():
             raise Undecided("nothing is known of it")
-        return cls(number, number) if number.is_exact() else cls(number.lower(), number.upper())
+        if not number.is_exact():
+            return cls(number.lower(), number.upper())
+        if number.is_integer() and abs(number) < LARGEST_WHOLE:
+            whole = fmpq(number.unique_fmpz())
+            return cls(number, number, (whole, whole))
+        return cls(number, number)
+
+    @classmethod
+    def of_fractions(cls, low: fmpq, high: fmpq) -> Ball:
+        """From one fraction to another."""
+        first = arb(low)
+        last = first if low == high else arb(high)
+        lo = first if first.is_exact() else first.lower()
+        return cls(lo, lo if last is first and first.is_exact() else last.upper(), (low, high))
 
     @classmethod
     def of_mpf(cls, number: Any) -> Ball:
@@ -107,6 +128,14 @@ class Ball:
             raise Undecided("nothing is known of it")
         return cls(lo, hi)
 
+    @classmethod
+    def from_to(cls, low: Ball, high: Ball) -> Ball:
+        """From the lower end of one to the upper end of another."""
+        known = None
+        if low.fractions is not None and high.fractions is not None:
+            known = low.fractions[0], high.fractions[1]
+        return cls(low.lo, high.hi, known)
+
     def __repr__(self) -> str:
         if not self.finite:
             return f"Ball({float(self.lo)}, {float(self.hi)})"
@@ -121,17 +150,27 @@ class Ball:
         return self.lo is self.hi or bool(self.lo == self.hi)
 
     @property
+    def single(self) -> bool:
+        """Whether it is one number, known in base 2 or as a fraction."""
+        return self.exact or (self.fractions is not None and self.fractions[0] == self.fractions[1])
+
+    @property
     def finite(self) -> bool:
         return bool(self.lo.is_finite() and self.hi.is_finite())
 
     @property
     def middle(self) -> Ball:
         """A number inside, near the middle."""
-        return self if self.exact else Ball.of(((self.lo + self.hi) / 2).mid())
+        if self.exact:
+            return self
+        return Ball.of(((self.lo + self.hi) / 2).mid())
 
     @property
     def ends(self) -> tuple[Ball, Ball]:
         """Both ends, each a ball of its own."""
+        if self.fractions is not None:
+            low, high = self.fractions
+            return Ball.of_fractions(low, low), Ball.of_fractions(high, high)
         return Ball(self.lo, self.lo), Ball(self.hi, self.hi)
 
     def arb(self) -> Any:
@@ -159,7 +198,7 @@ class Ball:
 
     def digits(self) -> float:
         """How many significant decimal digits it proves: infinitely many for one number, none when 0 is inside."""
-        if self.exact:
+        if self.single:
             return float("inf")
         if not self.finite or self.holds(0):
             return 0.0
@@ -168,21 +207,45 @@ class Ball:
         return -(mantissa.bit_length() + exponent) * 0.30103
 
     def __float__(self) -> float:
-        return float(((self.lo + self.hi) / 2).mid())
+        if self.fractions is not None and self.fractions[0] == self.fractions[1]:
+            only = self.fractions[0]
+            return _double(int(only.p), int(only.q), 0)
+        with working(DECIMAL_BITS):
+            return _nearest(((self.lo + self.hi) / 2).mid())
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Two doubles with all of it between them.
+
+        >>> Ball.between(0, arb("0.5")).bounds, Ball.of_fractions(fmpq(1, 10), fmpq(1, 10)).bounds
+        ((0.0, 0.5), (0.09999999999999999, 0.1))
+        """
+        if self.fractions is not None:
+            ends = [Fraction(int(end.p), int(end.q)) for end in self.fractions]
+            low, high = (_double(end.numerator, end.denominator, 0) for end in ends)
+            below, above = ends[0] < low, high < ends[1]
+        else:
+            low, high = _nearest(self.lo), _nearest(self.hi)
+            below, above = bool(self.lo < low), bool(high < self.hi)
+        return math.nextafter(low, -math.inf) if below else low, math.nextafter(high, math.inf) if above else high
+
+    def __contains__(self, number: Any) -> bool:
+        """Whether a number is inside, as a double or an int is it exactly.
+
+        >>> 0.5 in Ball.between(0, 1), 2 in Ball.between(0, 1)
+        (True, False)
+        """
+        return self.holds(number)
 
     # -- as text
 
     def decimals(self) -> tuple[str, str]:
         """Middle and radius as decimal text: all of the ball lies within them, and hardly anything else."""
-        if self.typed is not None:
-            first, last = (Decimal(end) for end in self.typed)
-            if first == last:
-                return _plain(first), "0"
-            if max(map(len, self.typed)) < MOST_TYPED > max(abs(first.adjusted()), abs(last.adjusted())):
-                context = Context(prec=4 * MOST_TYPED)
-                half = Decimal("0.5")
-                twice = context.add(first, last), context.subtract(last, first)
-                return _plain(context.multiply(twice[0], half)), _plain(context.multiply(twice[1], half))
+        if self.fractions is not None:
+            first, last = self.fractions
+            written = _decimal((first + last) / 2), _decimal((last - first) / 2)
+            if written[0] is not None and written[1] is not None:
+                return written[0], written[1]
         with working(DECIMAL_BITS):
             top, width = _magnitude(self.size()), _magnitude((self.hi - self.lo).upper())
             thin = not self.exact and width < top - WIDE_DIGITS
@@ -202,29 +265,37 @@ class Ball:
     # -- arithmetic
 
     def __neg__(self) -> Ball:
-        return Ball.between(-self.hi, -self.lo)
+        fractions = self.fractions
+        return Ball(-self.hi, -self.lo, None if fractions is None else (-fractions[1], -fractions[0]))
 
     def __abs__(self) -> Ball:
         if self.lo >= 0:
             return self
-        return -self if self.hi <= 0 else Ball(ZERO, self.size())
+        if self.hi <= 0:
+            return -self
+        fractions = self.fractions
+        size = None if fractions is None else (fmpq(0), max(-fractions[0], fractions[1]))
+        return Ball(ZERO, self.size(), size)
 
     def __add__(self, other: Any) -> Ball:
         other = _ball(other)
-        return Ball.between(self.lo + other.lo, self.hi + other.hi)
+        exactly = by_fractions(operator.add, self, other)
+        return Ball.between(self.lo + other.lo, self.hi + other.hi) if exactly is None else exactly
 
     def __sub__(self, other: Any) -> Ball:
         if self is other and self.finite:
-            return Ball(ZERO, ZERO)
+            return Ball.of(0)
         other = _ball(other)
-        return Ball.between(self.lo - other.hi, self.hi - other.lo)
+        exactly = by_fractions(operator.sub, self, other)
+        return Ball.between(self.lo - other.hi, self.hi - other.lo) if exactly is None else exactly
 
     def __mul__(self, other: Any) -> Ball:
         if self is other:
-            size = abs(self)
-            return Ball.between(size.lo * size.lo, size.hi * size.hi)
+            square: Ball = self**2
+            return square
         other = _ball(other)
-        return corners(operator.mul, self, other)
+        exactly = by_fractions(operator.mul, self, other)
+        return corners(operator.mul, self, other) if exactly is None else exactly
 
     def __truediv__(self, other: Any) -> Ball:
         divisor = _ball(other)
@@ -233,8 +304,9 @@ class Ball:
                 raise ZeroDivisionError("a division by 0")
             raise Undecided("the divisor may be 0")
         if self is other and self.finite:
-            return Ball(ONE, ONE)
-        return corners(operator.truediv, self, divisor)
+            return Ball.of(1)
+        exactly = by_fractions(operator.truediv, self, divisor)
+        return corners(operator.truediv, self, divisor) if exactly is None else exactly
 
     def __radd__(self, other: Any) -> Ball:
         return _ball(other) + self
@@ -249,13 +321,19 @@ class Ball:
         return _ball(other) / self
 
     def __pow__(self, power: Any) -> Ball:
-        """A whole power (any other is the kind's `pow`)."""
+        """A whole power, an int or a number of Arb (any other is the kind's `pow`)."""
         if power == 0:
-            return Ball(ONE, ONE)
-        base = abs(self) if power % 2 == 0 else self
-        if power < 0 and base.holds(0):
-            return 1 / base  # which says why not
+            return Ball.of(1)
         exponent = arb(power)
+        base = abs(self) if (exponent / 2).is_integer() else self
+        if power < 0 and base.holds(0):
+            return Ball.of(1) / base  # which says why not
+        if base.fractions is not None and abs(exponent) <= LONGEST_FRACTION:
+            whole = _whole(exponent)
+            if abs(whole) * max(end.height_bits() for end in base.fractions) <= LONGEST_FRACTION:
+                exactly = by_fractions(lambda x: x**whole, base)
+                if exactly is not None:
+                    return exactly
         return corners(lambda x: x**exponent, base)
 
     # -- comparisons
@@ -264,12 +342,18 @@ class Ball:
         if self is other:
             return False
         other = _ball(other)
+        if self.fractions is not None and other.fractions is not None:
+            (low, high), (least, most) = self.fractions, other.fractions
+            return True if high < least else False if low >= most else UNDECIDED
         return True if self.hi < other.lo else False if self.lo >= other.hi else UNDECIDED
 
     def __le__(self, other: Any) -> Truth:
         if self is other:
             return True
         other = _ball(other)
+        if self.fractions is not None and other.fractions is not None:
+            (low, high), (least, most) = self.fractions, other.fractions
+            return True if high <= least else False if low > most else UNDECIDED
         return True if self.hi <= other.lo else False if self.lo > other.hi else UNDECIDED
 
     def __gt__(self, other: Any) -> Truth:
@@ -284,6 +368,9 @@ class Ball:
         if not isinstance(other, (Ball, int, float)):
             return False
         other = _ball(other)
+        if self.fractions is not None and other.fractions is not None:
+            (low, high), (least, most) = self.fractions, other.fractions
+            return False if high < least or most < low else True if low == high == least == most else UNDECIDED
         if self.hi < other.lo or other.hi < self.lo:
             return False
         return True if self.exact and other.exact else UNDECIDED
@@ -303,12 +390,20 @@ class Ball:
         second = _ball(other)
         if self is second:
             return self
-        return Ball(min_of(self.lo, second.lo), max_of(self.hi, second.hi))
+        fractions = None
+        if self.fractions is not None and second.fractions is not None:
+            (low, high), (least, most) = self.fractions, second.fractions
+            fractions = min(low, least), max(high, most)
+        return Ball(min_of(self.lo, second.lo), max_of(self.hi, second.hi), fractions)
 
     def both(self, other: Ball) -> Ball:
         """What is in both, two enclosures of the same. `Undecided` when that is nothing."""
-        found = Ball(max_of(self.lo, other.lo), min_of(self.hi, other.hi))
-        if found.lo > found.hi:
+        # of each end the fraction that is known, where it is the nearer one
+        lows = [one.fractions[0] for one in (self, other) if one.fractions and one.lo >= max_of(self.lo, other.lo)]
+        highs = [one.fractions[1] for one in (self, other) if one.fractions and one.hi <= min_of(self.hi, other.hi)]
+        fractions = (max(lows), min(highs)) if lows and highs else None
+        found = Ball(max_of(self.lo, other.lo), min_of(self.hi, other.hi), fractions)
+        if found.lo > found.hi or (fractions is not None and fractions[0] > fractions[1]):
             raise Undecided("two enclosures have nothing in common")
         return found
 
@@ -324,6 +419,21 @@ def corners(function: Callable[..., Any], *balls: Ball) -> Ball:
         places = [(*place, end) for place in places for end in ends]
     found = [Ball.of(function(*place)) for place in places]
     return hull(found)
+
+
+def by_fractions(function: Callable[..., fmpq], *balls: Ball) -> Ball | None:
+    """The same in fractions, when all ends are known as such and what comes of them is short enough; else None."""
+    places: list[tuple[fmpq, ...]] = [()]
+    for ball in balls:
+        if ball.fractions is None:
+            return None
+        low, high = ball.fractions
+        ends = (low,) if low == high else (low, high)
+        places = [(*place, end) for place in places for end in ends]
+    found = [function(*place) for place in places]
+    if max(end.height_bits() for end in found) > LONGEST_FRACTION:
+        return None
+    return Ball.of_fractions(min(found), max(found))
 
 
 def hull(balls: list[Ball]) -> Ball:
@@ -364,6 +474,25 @@ def _magnitude(number: Any) -> int:
     return (abs(mantissa).bit_length() + exponent) * LOG10_2 // 10**20 if mantissa else 0
 
 
+def _nearest(number: Any) -> float:
+    """The double nearest to an exact number; infinite when that is too large."""
+    if not number.is_finite():
+        return float(number)
+    mantissa, exponent = (int(part) for part in number.man_exp())
+    if abs(exponent) > 10_000:
+        size = math.inf if exponent > 0 else 0.0
+        return size if mantissa > 0 else -size
+    return _double(mantissa, 1, exponent)
+
+
+def _double(p: int, q: int, exponent: int) -> float:
+    """The double nearest to p/q·2^exponent."""
+    try:
+        return (p << exponent) / q if exponent >= 0 else p / (q << -exponent)
+    except OverflowError:
+        return math.inf if p > 0 else -math.inf
+
+
 def _whole(number: Any) -> int:
     mantissa, exponent = (int(part) for part in number.man_exp())
     return mantissa << exponent if exponent >= 0 else mantissa >> -exponent
@@ -375,6 +504,19 @@ def _shortest(low: int, high: int) -> int:
     while -(-low // step) * step > high:
         step //= 10
     return -(-low // step) * step
+
+
+def _decimal(number: fmpq) -> str | None:
+    """A fraction as decimal text; None when it has no end, or is very long."""
+    rest, places = int(number.q), 0
+    twos = (rest & -rest).bit_length() - 1
+    rest >>= twos
+    while rest % 5 == 0:
+        rest, places = rest // 5, places + 1
+    places = max(places, twos)
+    if rest != 1 or places > LONGEST_WRITTEN:
+        return None
+    return _text(int(number.p) * 10**places // int(number.q), -places)
 
 
 def _text(mantissa: int, exponent: int) -> str:

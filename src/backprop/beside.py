@@ -111,7 +111,7 @@ def slopes(point: Point, node: int, weight: float, deadline: float = math.inf) -
         if not affordable(graph, digits):
             break
         kind = many(digits)
-        x = exactly(kind, at)
+        x = leaf(point, kind, node)
         # the last level also serves what is steep far out, like sin(1e300)
         size = min(abs(x), kind.number("1")) if digits == tried[-1] else abs(x)
         steps = [kind.number(f"1e{exponent}") * (size or 1) for exponent in exponents(digits)]
@@ -142,15 +142,15 @@ def slopes(point: Point, node: int, weight: float, deadline: float = math.inf) -
     return found
 
 
-def along(point: Point, directions: dict[int, float]) -> Slopes:
+def along(point: Point, directions: dict[int, float], level: int = 0) -> Slopes:
     """The slopes of the output when several nodes move at once, each by its amount: `right` is forwards."""
-    digits = levels(point.kind)[0]
+    digits = levels(point.kind)[level]
     kind, graph = many(digits), point.graph
     for node in directions:
         graph = cut(graph, node)
 
     def value(step: Any) -> Any:
-        moved = {node: exactly(kind, point.values[node]) + step * by for node, by in directions.items()}
+        moved = {node: leaf(point, kind, node) + step * by for node, by in directions.items()}
         return primal(point, graph, digits, moved)[1][graph.output]
 
     steps = [kind.number(f"1e{exponent}") for exponent in exponents(digits)]
@@ -274,11 +274,26 @@ def primal(point: Point, graph: Graph, digits: int, moved: dict[int, Any]) -> tu
     """The values of all nodes with so many digits, some leaves moved elsewhere: no rule is involved."""
     kind = many(digits)
     leaves = {
-        node: exactly(kind, point.values[node])
+        node: leaf(point, kind, node)
         for node, code in enumerate(graph.codes)
         if code in (INPUT, CONST) and node not in moved
     }
     return kind, values(graph, kind, leaves | moved)
+
+
+def leaf(point: Point, kind: Digits, node: int) -> Any:
+    """The number at an input or a constant, with more digits: a double is what it is, and a decimal what is written.
+
+    In --kind digits:30 is 0.1 + 0.2 as large as 0.3, which 30 digits of each in base 2 need not be.
+    """
+    value = point.values[node]
+    if not isinstance(value, float) and point.kind.rounds and is_number(value):
+        graph = point.graph
+        is_input = graph.codes[node] == INPUT
+        text = point.given.get(graph.names[node]) if is_input else graph.literals.get(node)
+        if text is not None and point.kind.number(text) == value:  # else it was put there by other means
+            return kind.number(text)
+    return exactly(kind, value)
 
 
 @lru_cache(maxsize=64)

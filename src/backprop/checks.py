@@ -91,13 +91,13 @@ class CheckReport:
         if self.value is not None:
             record["value"] = json_value(self.value)
         record |= {"wrt": self.wrt, "gradient": json_value(self.gradient)}
-        record["witnesses"] = [_record(witness) for witness in self.witnesses]
-        record["notes"] = [_record(note) for note in self.notes]
-        record["conclusions"] = [_record(one) for one in self.conclusions]
-        record["convergence"] = {name: [_record(row) for row in rows] for name, rows in self.convergence.items()}
-        record["approaches"] = {name: [_record(one) for one in each] for name, each in self.approaches.items()}
+        record["witnesses"] = _record(self.witnesses)
+        record["notes"] = _record(self.notes)
+        record["conclusions"] = _record(self.conclusions)
+        record["convergence"] = {name: _record(rows) for name, rows in self.convergence.items()}
+        record["approaches"] = {name: _record(each) for name, each in self.approaches.items()}
         if self.claims:
-            record["claims"] = [_record(one) for one in self.claims]
+            record["claims"] = _record(self.claims)
             record["right"] = sum(claim.verdict == RIGHT for claim in self.claims)
         return record
 
@@ -274,14 +274,10 @@ def _agree(witnesses: Sequence[Witness]) -> str:
 
 
 def _record(item: Any) -> Any:
-    """A dataclass as plain values; absent things are absent."""
-    found: dict[str, Any] = {}
-    for name in item.__slots__:
-        value = getattr(item, name)
-        if value is None or value is False or value == []:
-            continue
-        if isinstance(value, list):
-            found[name] = [_record(one) for one in value]
-        else:
-            found[name] = _record(value) if hasattr(value, "__slots__") else json_value(value)
-    return found
+    """A dataclass, a list of them or a value as plain values; absent things are absent."""
+    if isinstance(item, (list, tuple)):
+        return [_record(one) for one in item]
+    if not hasattr(item, "__slots__"):
+        return json_value(item)
+    found = {name: getattr(item, name) for name in item.__slots__}
+    return {name: _record(one) for name, one in found.items() if one is not None and one is not False and one != []}

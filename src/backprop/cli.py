@@ -496,6 +496,11 @@ def grad(asked: Asked) -> int:
     here = answered(program, inputs, asked.words.names("wrt"), kind, convention=asked.convention)
     for note in lost(here):
         asked.say(f"note: {note.text}")
+    if kind.intervals:
+        from backprop.certificates import doubles
+
+        if text := doubles(here):
+            asked.say(f"note: {text}")
     if kind.propagates:
         from backprop import birthplace, opinions
 
@@ -818,18 +823,18 @@ def conventions(asked: Asked) -> int:
 
 @command(
     "",
-    Option("of", "the record: trace, or hessian (trace)", "RECORD", one_of("trace", "hessian")),
+    Option("of", "the record: trace, hessian or check (trace)", "RECORD", one_of("trace", "hessian", "check")),
     OUT,
     binds=False,
     examples=("backprop schema > trace.schema.json", "backprop schema --of hessian"),
 )
 def schema(asked: Asked) -> int:
-    """Print the JSON Schema of a trace, or of a Hessian."""
-    from backprop.schema import hessian_schema
-    from backprop.schema import schema as trace_schema
+    """Print the JSON Schema of a trace, a Hessian or a check."""
+    from backprop import schema as schemas
 
     asked.at_most(0)
-    asked.show_record(hessian_schema() if asked.words.text("of") == "hessian" else trace_schema())
+    of = {"hessian": schemas.hessian_schema, "check": schemas.check_schema}
+    asked.show_record(of.get(asked.words.text("of") or "trace", schemas.schema)())
     return FINE
 
 

@@ -84,6 +84,10 @@ def _values(option: Option, command: Command, line: Sequence[str]) -> list[Offer
         return [(choice, "") for choice in option.choices()]
     if option.value == "DIRECTION":
         return [(f"{name}=", "") for name in _names(command, line, every=False)]
+    if option.value == "KIND":
+        from backprop import kinds
+
+        return [(spelling.replace(":N", ":30"), says) for spelling, says in kinds.names()]
     if option.value in ("NAME", "NAMES"):
         return [(name, "") for name in _names(command, line, every=True)]
     return []

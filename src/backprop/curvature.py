@@ -15,7 +15,7 @@ from typing import Any
 
 from backprop.beside import affordable, as_double, exactly, levels, many
 from backprop.gradient_graph import Curvature, Level
-from backprop.kinds import Hole, is_number
+from backprop.kinds import Hole, is_number, is_unproven
 from backprop.point import Point
 from backprop.rules import kinks
 from backprop.second_differences import Second, second
@@ -65,6 +65,15 @@ def entries(here: Point, of: Curvature) -> dict[tuple[int, int], Entry]:
     return _Entries(here, of).all()
 
 
+def slope_may_jump(here: Point) -> bool:
+    """Whether balls may hold a kink or a boundary, where there is no second derivative."""
+    if not here.kind.intervals:
+        return False
+    from backprop.narrower import bends
+
+    return bends(here)
+
+
 class _Entries:
     def __init__(self, here: Point, of: Curvature) -> None:
         self.here, self.of = here, of
@@ -72,6 +81,7 @@ class _Entries:
         self.kinks = first_kinks(here)
         self.gradient = here.gradient()
         self.spent = 0
+        self.bends = slope_may_jump(here)
         size = len(of.of.graph) * (1 + len(here.wrt))
         self.fine = here.kind.digits > 0 and size <= MOST_EVALUATIONS and affordable(of.of.graph, levels(here.kind)[0])
 
@@ -82,7 +92,7 @@ class _Entries:
         for a in range(len(wrt)):
             for b in range(a, len(wrt)):
                 at_kink = b in near[a] or a in near[b] or self.kinks[wrt[a]] >= 0 or self.kinks[wrt[b]] >= 0
-                found[wrt[a], wrt[b]] = self.entry(a, b, at_kink)
+                found[wrt[a], wrt[b]] = self.entry(a, b, at_kink or self.bends)
         return found
 
     def near_kinks(self) -> list[set[int]]:
@@ -119,7 +129,7 @@ class _Entries:
         here = self.here
         name = f"∂{here.graph.ids[here.graph.output]}/∂{here.name_of(node)}"
         if isinstance(self.gradient[here.name_of(node)], Hole):
-            return f"{name} itself is undefined"
+            return f"{name} itself is {'not proven' if is_unproven(self.gradient[here.name_of(node)]) else 'undefined'}"
         one = here.singular().get(node)
         if one is None or one.sort in ("smooth", "edge"):
             return ""
@@ -137,7 +147,8 @@ class _Entries:
         if here.kind.digits == 0:
             found.value, found.why = (
                 None,
-                f"there is a kink or a hole, and kind {here.kind.name} does not look beside the point",
+                f"there {'may be' if self.bends else 'is'} a kink or a hole, and kind {here.kind.name} does not look "
+                "beside the point",
             )
             return
         if self.spent > MOST_EVALUATIONS:
@@ -205,7 +216,7 @@ def product(here: Point, of: Curvature, direction: Mapping[int, Any]) -> list[tu
     kind, level = here.kind, of.level
     found = level.times(direction)
     plain = not here.singular() and not any(isinstance(one, Hole) for one in (*found, *here.gradient().values()))
-    plain = plain and not any(True for _ in kinks(here.graph, kind, here.values))
+    plain = plain and not slope_may_jump(here) and not any(True for _ in kinks(here.graph, kind, here.values))
     plain = plain and not any(True for _ in kinks(of.of.graph, kind, level.known))
     if plain and not (kind.digits and not all(map(is_number, found))):
         if kind.digits and 3 * len(of.of.graph) <= MOST_EVALUATIONS and affordable(of.of.graph, levels(here.kind)[0]):

@@ -98,7 +98,8 @@ def directional(
     """The value, the gradient and what else is asked. `order` is that of the Taylor series, along `jvp`.
 
     A direction is {"x": 1, "y": 0}, [1, 0] in the order of `wrt`, or such a text; a name left out has 0. With one
-    input it may be one number. Raises `Mistake`, `Undefined` where something that was asked for does not exist.
+    input it may be one number. Slopes and series may be along any node in `wrt`, second derivatives along inputs alone
+    (`NoVariable`). Raises `Mistake`, `Undefined` where something that was asked for does not exist or overflows.
 
     >>> found = directional("x^2*y", {"x": 3, "y": 2}, jvp="x=1", hvp=[0, 1], vjp=2)
     >>> found.jvp, found.hvp[1], found.vjp[1]

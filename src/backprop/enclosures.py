@@ -12,7 +12,7 @@ Computers 66 (2017); here it is python-flint, the extra `certify`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -24,6 +24,7 @@ from flint import arb, fmpq
 
 from backprop.ball_functions import Functions, ball_of
 from backprop.balls import (
+    LONGEST_WRITTEN,
     UNDECIDED,
     ZERO,
     Ball,
@@ -98,10 +99,9 @@ class Certified(Functions):
                     self.numbers[text] = self._number(text)
                 return self.numbers[text]
             low, high = self._number(first), self._number(last)
-            if low.lo > high.hi:
+            if (low > high) is True:
                 raise ValueError(f"{text} has its larger end first")
-            typed = (low.typed or ("",))[0], (high.typed or ("",))[0]
-            found = Ball(low.lo, high.hi, typed if all(typed) else None)
+            found = low.hull(high)
             self.given_intervals |= found.is_wide(self.bits)
             return found
 
@@ -117,9 +117,7 @@ class Certified(Functions):
             if divisor.holds(0):
                 raise ZeroDivisionError(f"{text} divides by 0")
             found = found / divisor
-        if negative:
-            found = -found
-        return Ball(found.lo, found.hi, None if slash else (text, text))
+        return -found if negative else found
 
     def record(self, value: Any) -> Any:
         """Middle and radius as decimal text; all of the ball lies within them. A condition is told in words."""
@@ -211,7 +209,7 @@ class Certified(Functions):
             adjoints = parts.gradient_over(graph, rule.leaves([*box, result]))
             if adjoints is None:
                 return None
-            zero = Ball(ZERO, ZERO)
+            zero = Ball.of(0)
             found: list[Ball | None] = []
             by_result = adjoints.get("out", zero)
             for name, one in zip(row.names(len(box)), direct, strict=True):
@@ -235,7 +233,7 @@ class Certified(Functions):
         return values(_settled(graph, settled), self, {**leaves, **settled})
 
     def adjoints_over(
-        self, graph: Graph, leaves: dict[int, Any], moving: bytearray, opened: list[int]
+        self, graph: Graph, leaves: dict[int, Any], moving: bytearray, opened: Sequence[int]
     ) -> list[Any] | None:
         """The adjoints of all nodes over a box, 0 where the output does not depend on one; None without a value.
 
@@ -265,7 +263,7 @@ class Certified(Functions):
             if isinstance(known[graph.output], Hole):
                 return None
             adjoints = reverse(settled, partials(settled, self, known, moving), self).adjoints
-            adjoints = [Ball(ZERO, ZERO) if one is None else one for one in adjoints]
+            adjoints = [Ball.of(0) if one is None else one for one in adjoints]
             found = adjoints if not found else [_hull_or_hole(*pair) for pair in zip(found, adjoints, strict=True)]
         return found
 
@@ -370,9 +368,10 @@ def _decimal(text: str) -> Ball:
         raise ValueError(f"{text} is no number")
     if abs(int(found[2] or "0")) > LARGEST_EXPONENT:
         raise OverflowError(f"{text} has an exponent beyond {LARGEST_EXPONENT}")
-    if len(text) < 60 and abs(int(found[2] or "0")) < 60:
+    if len(text) < LONGEST_WRITTEN and abs(int(found[2] or "0")) < LONGEST_WRITTEN:
         exact = Fraction(text)
-        return Ball.of(arb(fmpq(exact.numerator, exact.denominator)))
+        number = fmpq(exact.numerator, exact.denominator)
+        return Ball.of_fractions(number, number)
     return Ball.of(arb(text))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from backprop.beside import EPSILON, LEVELS, affordable, cut, levels, primal, to_double, weights
+from backprop.beside import EPSILON, LEVELS, affordable, cut, levels, many, primal, to_double, weights
 from backprop.kinds import Hole, is_number
 from backprop.point import Point
 from backprop.reverse import Reverse, reverse
@@ -36,15 +36,18 @@ MOST_MOVED = 8
 class Level:
     """A point worked out with so many digits: values of nodes and, when asked for, partials and adjoints."""
 
-    def __init__(self, point: Point, digits: int) -> None:
+    def __init__(self, point: Point, digits: int, as_written: bool = False) -> None:
         self.point = point
         self.digits = digits
         # the digits that have to be right before it is believed
         self.right = max(20, point.kind.digits + 4)
-        kind, self.values = primal(point, point.graph, digits, {})
-        self.kind = copy.copy(kind)
+        self.kind = copy.copy(many(digits))
         self.kind.convention = point.kind.convention
-        self.values = self._within_the_domain()
+        if as_written:
+            self.values = point.in_kind(self.kind).values
+        else:
+            self.values = primal(point, point.graph, digits, {})[1]
+            self.values = self._within_the_domain()
 
     def _within_the_domain(self) -> list[Any]:
         """The values, where a domain is left by no more than rounding those from just inside it.
@@ -138,11 +141,13 @@ class Fine:
     """A point at the digits of each level, worked out when asked for.
 
     `rough` are the errors of the doubles, in units that shrink with more digits: where they are small, they will do for
-    more digits too, with a large margin, and spare their own analysis.
+    more digits too, with a large margin, and spare their own analysis. `as_written` takes inputs and literals as their
+    texts say, 0.1 as one tenth and pi as π.
     """
 
-    def __init__(self, point: Point, rough: Errors | None = None) -> None:
+    def __init__(self, point: Point, rough: Errors | None = None, as_written: bool = False) -> None:
         self.point = point
+        self.as_written = as_written
         self.rough = rough if rough is not None and rough.branch < 0 else Errors([], [], [])
         self._levels: dict[int, Level] = {}
 
@@ -165,8 +170,13 @@ class Fine:
         if self.reason or not affordable(self.point.graph, digits, LARGER):
             return None
         if digits not in self._levels:
-            self._levels[digits] = Level(self.point, digits)
+            self._levels[digits] = Level(self.point, digits, self.as_written)
         return self._levels[digits]
+
+    @property
+    def deepest(self) -> Level | None:
+        """The level of most digits that was needed so far; the first one where none was."""
+        return self._levels[max(self._levels)] if self._levels else self.at(LEVELS[0])
 
     def value(self, node: int) -> Any:
         """The true value of a node, as an mpf; a `Hole` where there is none, None when it could not be told."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,6 @@ from backprop import kinds
 from backprop import point as points
 from backprop.kinds import MINIMUM_NORM, Hole, Kind
 from backprop.mistakes import NotProven, Undefined
-from backprop.notes import explained, too_large
 from backprop.point import Number, Point, Program
 from backprop.refusals import refuse
 
@@ -59,10 +59,17 @@ def refuse_holes(here: Point) -> None:
     Where it exists but the kind of number refuses it, what `refusals.refuse` raises.
     """
     refuse(here)
-    for answer in (here.answer(), *here.gradient().values()):
+    answers = [here.answer(), *here.gradient().values()]
+    for answer in answers:
         if isinstance(answer, Hole):
+            from backprop.notes import explained
+
             mistake = NotProven if answer.code == "unproven" else Undefined
             raise mistake(explained(here, answer), span=here.graph.span(answer.node)).within(here.syntax.source)
+    if not any(answer in (math.inf, -math.inf) for answer in answers):
+        return
+    from backprop.notes import too_large  # notes are for those who ask for them, and for what is not ordinary
+
     beyond = too_large(here)
     if beyond:
         raise Undefined(beyond, span=here.graph.span(here.graph.output)).within(here.syntax.source)

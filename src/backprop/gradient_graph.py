@@ -137,7 +137,8 @@ class Curvature:
     def _with(self, kind: Kind, leaves: dict[int, Any]) -> Level:
         graph = self.of.graph
         # a literal of the program is what the point has for it, whatever this kind makes of its text
-        known = values(graph, kind, leaves)
+        # a component of the gradient may stand in a branch of another, too
+        known = values(graph, kind, leaves, (self.of.value, *self.of.gradient))
         return Level(self.of, kind, known, partials(graph, kind, known, self.of.moving))
 
     def component(self, place: int) -> Point:

@@ -75,7 +75,7 @@ class HessianReport:
     @property
     def exit_code(self) -> int:
         """0 fine, 1 a witness disagrees, 3 a second derivative, or what comes before it, is undefined here."""
-        if any(note.code == "undefined" for note in self.notes):
+        if any(note.code in ("undefined", "not-proven") for note in self.notes):
             return 3
         return 1 if any(witness.verdict == "DISAGREES" for witness in self.witnesses) else 0
 
@@ -258,7 +258,8 @@ def _notes(here: Point, found: Mapping[tuple[int, int], Entry]) -> list[Note]:
     for entry in found.values():
         what, pair = name(here, entry), _pair(here, entry)
         if entry.value is None:
-            told.append(Note("undefined", f"{what} undefined: {entry.why}", pair))
+            code, word = ("not-proven", "not proven") if here.kind.intervals else ("undefined", "undefined")
+            told.append(Note(code, f"{what} {word}: {entry.why}", pair))
         elif entry.lost is not None:
             kind = "double precision" if here.kind.name == "real" else here.kind.name
             right = f"{entry.lost:.1f} of {here.kind.digits} digits are" if entry.lost else "none of the digits is"

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from backprop.beside import as_double, exactly, is_heavy, leads_to_output, many, primal
-from backprop.graph import CONST, INPUT
+from backprop.beside import as_double, is_heavy, leads_to_output, leaf, many, primal
+from backprop.graph import CONST, CONSTANTS, INPUT
 from backprop.kinds import Hole, is_number
 from backprop.limits import Limit, Sample, limit, tends
 from backprop.point import Point
@@ -89,24 +89,32 @@ def approach(point: Point) -> Approach | None:
         return None
     if len(graph) * len(nodes) > MOST:
         return Approach(reason=f"no limit is looked for: the graph has {len(graph)} nodes and {len(nodes)} inputs")
-    if not isinstance(primal(point, graph, 60, {})[1][graph.output], Hole):
-        return None  # doubles have lost the value; mathematics has it
     beside = _Beside(point, nodes)
+    if not isinstance(beside.output(60, [0.0] * len(nodes)), Hole):
+        beside.constants = {}  # the number given for x is π as a double, say, and 1/(x - pi) is meant
+        if not isinstance(beside.output(60, [0.0] * len(nodes)), Hole):
+            return None  # doubles have lost the value; mathematics has it
     found = _on_a_line(beside) if len(nodes) == 1 else _in_a_space(beside)
     return found if found is None or found.both or found.left or found.right else None
 
 
 class _Beside:
-    """The output beside the point, when some nodes move."""
+    """The output beside the point, when some nodes move.
+
+    The `constants` are those of mathematics: with π as a double, sin(pi*x)/(x - 1) would have a pole at 1.
+    """
 
     def __init__(self, point: Point, nodes: list[int]) -> None:
         self.point, self.nodes, self.heavy = point, nodes, is_heavy(point.graph)
+        literals = point.graph.literals.items()
+        self.constants = {node: text for node, text in literals if text.removeprefix("-") in CONSTANTS.values()}
 
     def output(self, digits: int, offsets: list[Any]) -> Any:
         """The output with so many digits when each node is moved by its offset, in units of its size."""
-        kind, moved = many(digits), {}
+        kind = many(digits)
+        moved = {node: kind.number(text) for node, text in self.constants.items()}
         for node, offset in zip(self.nodes, offsets, strict=True):
-            x = exactly(kind, self.point.values[node])
+            x = leaf(self.point, kind, node)
             moved[node] = x + offset * (abs(x) or 1)
         return primal(self.point, self.point.graph, digits, moved)[1][self.point.graph.output]
 
@@ -139,7 +147,7 @@ class _Beside:
 
     def units(self, place: int) -> Any:
         """The size of a node: what one unit of its offset is."""
-        return abs(exactly(many(60), self.point.values[self.nodes[place]])) or 1
+        return abs(leaf(self.point, many(60), self.nodes[place])) or 1
 
     def kept(self, value: Any) -> Any:
         """A number of many digits as one of the kind."""

@@ -102,14 +102,16 @@ def limit(sample: Sample, far: bool = True, depth: int = 1, digits: int = 16, he
 def tends(sample: Sample, end: Limit) -> bool:
     """Whether a quantity that moves too slowly to be followed to its end comes steadily nearer to this one.
 
-    Nearer by a fifth at least with each squaring of h, as log(L)/L and 1/sqrt(L) do with L = log(1/h).
+    Nearer by a fifth at least with each squaring of h, as log(L)/L and 1/sqrt(L) do with L = log(1/h); towards an
+    infinity it is enough to go as far again each time, as log(L) does.
     """
     found = _Found(sample, 1, 16, SCALES)
     along = [found.at(exponent) for exponent in (*SCALES[4:-1], *FURTHER[:-1])]
     if not all(map(_known, along)):
         return False
     if end.sort == "infinite":
-        return all(after * end.value > 0 and abs(after) >= abs(before) * 1.2 for before, after in pairwise(along))
+        moves = [(after - before) * (1 if end.value > 0 else -1) for before, after in pairwise(along)]
+        return moves[0] > 0 and all(after >= before * 0.9 for before, after in pairwise(moves))
     apart = [abs(one - end.value) for one in along]
     return all(after <= before * 0.8 for before, after in pairwise(apart))
 
@@ -155,9 +157,11 @@ class _Found:
     def _steady(self, exponent: int, factor: str) -> Any:
         """Worked out with enough digits for h^2 to cancel in it, and more until two agree."""
         before: Any = None
+        rounding = True
         for times in (2, 4, 8) if exponent <= 2 * NEARER[-1] and self.scales is not HEAVY_SCALES else (2, 4):
             digits = 84 + self.digits + times * self.depth * exponent
             value = self.sample(exponent, factor, digits)
+            rounding = rounding and is_number(value) and abs(value) <= value.context.mpf(10) ** (-digits // 4)
             if times > 2:
                 if is_number(value) != is_number(before):
                     return UNSTEADY
@@ -169,7 +173,7 @@ class _Found:
                 if abs(value) <= abs(before) * value.context.mpf(10) ** (-digits // 4):
                     return value * 0
             before = value
-        return UNSTEADY
+        return before * 0 if rounding else UNSTEADY
 
 
 def _settled(along: list[Any], digits: int) -> Limit | None:

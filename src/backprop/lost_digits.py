@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backprop.accuracy import Accuracy
-from backprop.beside import EPSILON, LEVELS, to_double
+from backprop.beside import EPSILON, LEVELS, affordable, to_double
 from backprop.figures import figure
 from backprop.fine import ENOUGH, FULL, Fine, Level, digits_kept
 from backprop.fine import of as fine_of
@@ -55,6 +55,7 @@ def lost_digits(point: Point) -> Iterator[Note]:
         parts = [
             what,
             f"with more digits {', '.join(_right(point, found))}",
+            _as_written(point, found),
             "" if loss is None else _advice(point, found, loss),
         ]
         yield Note(code, "; ".join(part for part in parts if part), ids[node])
@@ -65,8 +66,8 @@ def lost_digits(point: Point) -> Iterator[Note]:
 def _advice(point: Point, found: Accuracy, loss: Loss) -> str:
     """How to write it so that the digits are kept; "" when no rewrite is known that keeps them to the end."""
     assert found.fine is not None
-    level = found.fine.at(LEVELS[0])
     truth = found.fine.value(point.graph.output)
+    level = found.fine.deepest
     if level is None or found.value is None or not is_number(truth):
         return advice(point, loss.node)
 
@@ -100,30 +101,41 @@ def told(point: Point, found: Accuracy, loss: Loss | None) -> tuple[str, str]:
 def first_loss(point: Point, found: Accuracy) -> Loss | None:
     """The first node whose value, or one of whose partials, has too few digits; None where terms cancel at the end."""
     fine = found.fine
-    level = None if fine is None else fine.at(LEVELS[0])
-    if fine is None or level is None:
+    if fine is None or fine.at(LEVELS[0]) is None:
         return None
-    graph = point.graph
     missing = _missing(point, found, fine)
-    vanish = found.value is not None or any(isinstance(one, Hole) for one in point.by_rules().values())
-    for node in _leading(graph, level):
-        if graph.row(node) is None:
-            continue
-        if kept_on_tape(point.values[node], level.values[node]) < ENOUGH:
-            truth = fine.value(node)
-            kept = kept_on_tape(point.values[node], truth)
-            if kept < ENOUGH and not is_number(truth):
-                return Loss(node, kept)
-            if point.values[node] == 0 and to_double(truth) == 0 and not vanish:
-                continue  # what is less than the smallest double spoils slopes only where it meets an infinity
-            if kept < ENOUGH and _matters(point, level, node, truth, missing):
-                return Loss(node, kept)
-        if found.slopes:
-            for index in range(graph.offsets[node], graph.offsets[node + 1]):
-                kept = digits_kept(point.partials.values[index], level.partials.values[index])
-                if kept < ENOUGH:
-                    return Loss(node, kept, graph.args[index])
-    return None
+    level = fine.deepest
+    assert level is not None
+    nodes = [node for node in _leading(point.graph, level) if point.graph.row(node) is not None]
+
+    def losses() -> Iterator[Loss]:
+        for node in nodes:
+            yield from _losses(point, found, fine, level, node, missing)
+
+    of_values = (loss for loss in losses() if loss.source < 0)
+    # partials come after: one that is wrong without a trace in the value is not what a wrong value is about
+    first = next(of_values, None) if found.value is not None else None
+    return first or next(losses(), None)
+
+
+def _losses(point: Point, found: Accuracy, fine: Fine, level: Level, node: int, missing: Any) -> Iterator[Loss]:
+    """What is lost at a node: its value, if that matters to the answers, and partials, if a slope was mended."""
+    graph = point.graph
+    if kept_on_tape(point.values[node], level.values[node]) < ENOUGH:
+        truth = fine.value(node)
+        kept = kept_on_tape(point.values[node], truth)
+        vanish = found.value is not None or any(isinstance(one, Hole) for one in point.by_rules().values())
+        if kept < ENOUGH and not is_number(truth):
+            yield Loss(node, kept)
+        elif point.values[node] == 0 and to_double(truth) == 0 and not vanish:
+            return  # what is less than the smallest double spoils slopes only where it meets an infinity
+        elif kept < ENOUGH and _matters(point, level, node, truth, missing):
+            yield Loss(node, kept)
+    if found.slopes:
+        for index in range(graph.offsets[node], graph.offsets[node + 1]):
+            kept = digits_kept(point.partials.values[index], level.partials.values[index])
+            if kept < ENOUGH:
+                yield Loss(node, kept, graph.args[index])
 
 
 def kept_on_tape(double: Any, truth: Any) -> float:
@@ -160,16 +172,40 @@ def _matters(point: Point, level: Level, node: int, truth: Any, missing: Any) ->
 
 def _right(point: Point, found: Accuracy) -> Iterator[str]:
     """The answers that were mended, with all their digits."""
-    assert found.fine is not None
-    ids, output = point.graph.ids, point.graph.output
-    told = [] if found.value is None else [(ids[output], found.value, found.fine.value(output))]
-    told += [
-        (slope(ids[output], point.name_of(node)), one, found.fine.adjoint(node)) for node, one in found.slopes.items()
-    ]
-    for name, answer, truth in told[:MOST_TOLD]:
+    answers = _mended(point, found, found.fine)
+    for name, answer, truth in answers[:MOST_TOLD]:
         yield f"{name} has no value" if isinstance(answer, Hole) else f"{name} = {shown(truth)}"
-    if len(told) > MOST_TOLD:
-        yield f"and {len(told) - MOST_TOLD} more"
+    if len(answers) > MOST_TOLD:
+        yield f"and {len(answers) - MOST_TOLD} more"
+
+
+def _as_written(point: Point, found: Accuracy) -> str:
+    """The answers to the numbers as they are written, where those to the doubles nearest to them are other ones.
+
+    0.1 + 0.2 - 0.3 is 0 on paper, and 2.8e-17 for the doubles that stand for these numbers.
+    """
+    if not affordable(point.graph, LEVELS[0]):
+        return ""
+    answers = [
+        f"{name} = {shown(truth) if to_double(truth) else '0'}"
+        for name, answer, truth in _mended(point, found, Fine(point, as_written=True))
+        if is_number(truth) and digits_kept(answer, truth) < ENOUGH
+    ]
+    if not answers:
+        return ""
+    more = f", and {len(answers) - MOST_TOLD} more" if len(answers) > MOST_TOLD else ""
+    told = ", ".join(answers[:MOST_TOLD]) + more
+    return f"for the numbers as written, not the doubles nearest to them, {told}"
+
+
+def _mended(point: Point, found: Accuracy, fine: Fine | None) -> list[tuple[str, Any, Any]]:
+    """Each mended answer: its name, the double that answers, and what `fine` has for it."""
+    assert fine is not None
+    ids, output = point.graph.ids, point.graph.output
+    answers = [] if found.value is None else [(ids[output], found.value, fine.value(output))]
+    return answers + [
+        (slope(ids[output], point.name_of(node)), one, fine.adjoint(node)) for node, one in found.slopes.items()
+    ]
 
 
 def count(kept: float) -> str:
@@ -220,6 +256,19 @@ def shown(value: Any, figures: int = 17) -> str:
 # -- how many digits survive at every node -------------------------------------------------------------------------
 
 
+def true_operands(point: Point, node: int) -> str:
+    """ " at v2 = -2.77556e-17": the true operands of a node that doubles have the wrong ones of; "" for other kinds."""
+    found = point.accuracy()
+    if found is None or found.fine is None:
+        return ""
+    graph, parts = point.graph, []
+    for operand in dict.fromkeys(graph.operands(node)):
+        truth = found.fine.value(operand)
+        if graph.row(operand) is not None and is_number(truth) and not isinstance(truth, bool):
+            parts.append(f"{graph.ids[operand]} = {shown(truth, 6)}")
+    return f" at {', '.join(parts)}, as more digits tell" if parts else ""
+
+
 def surviving(point: Point) -> tuple[list[float | None], list[float | None]]:
     """For each node how many digits of its value and of its adjoint are right; None where that is not known."""
     fine = fine_of(point)
@@ -237,4 +286,4 @@ def _surviving(double: Any, truth: Any) -> float | None:
         return None
     if isinstance(truth, Hole):
         return None if isinstance(double, Hole) else 0.0
-    return min(FULL, digits_kept(double, truth))
+    return min(FULL, kept_on_tape(double, truth))

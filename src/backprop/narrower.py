@@ -70,6 +70,26 @@ def open_conditions(point: Point) -> list[int]:
     return sorted(found)
 
 
+def bends(point: Point) -> bool:
+    """Whether the slope may jump: at a kink, a jump or a boundary that may be met, where no second derivative is.
+
+    >>> from backprop.kinds import by_name
+    >>> from backprop.point import at
+    >>> [bends(at("x*abs(x)", {"x": x}, kind=by_name("certified"))) for x in ("-1..1", "1..2")]
+    [True, False]
+    """
+    graph, known, kind = point.graph, point.values, point.kind
+    assert isinstance(kind, Certified)
+    for node in range(len(graph)):
+        row = graph.row(node)
+        if row is None or not row.kink or row.gives_condition or not point.moving[node] or known[node] is None:
+            continue
+        operands = [known[operand] for operand in graph.operands(node)]
+        if not isinstance(known[node], Hole) and kind.is_kink(row, operands, known[node]):
+            return True
+    return bool(open_conditions(point))
+
+
 def _behind_jumps(point: Point, kind: Certified, opened: list[int]) -> dict[int, Hole]:
     """The nodes that make the output jump, or may: no slope tells how it moves with them, not even a slope of 0.
 
@@ -78,7 +98,10 @@ def _behind_jumps(point: Point, kind: Certified, opened: list[int]) -> dict[int,
     graph = point.graph
     leaves = {node: point.values[node] for node in graph.inputs.values()}
     known = kind.parts.values_over(graph, leaves, dict.fromkeys(opened, UNDECIDED))
-    live, behind = bytearray(len(graph)), {}
+    # what only an open condition asks for is not worked out again
+    known = [own if one is None else one for one, own in zip(known, point.values, strict=True)]
+    live = bytearray(len(graph))
+    behind: dict[int, Hole] = {}
     live[graph.output] = 1
     for node in range(len(graph) - 1, -1, -1):
         row, hole = graph.row(node), behind.get(node)
@@ -86,63 +109,64 @@ def _behind_jumps(point: Point, kind: Certified, opened: list[int]) -> dict[int,
             continue
         sources = graph.operands(node)
         operands = [known[source] for source in sources]
-        for source, operand in zip(sources, operands, strict=True):
-            live[source] |= operand is not None
+        taken = sources
+        if row.conditions and not row.gives_condition and isinstance(operands[0], bool):
+            taken = [sources[0], sources[1] if operands[0] else sources[2]]
+        for source in taken:
+            live[source] = 1
             if hole is not None:
                 behind.setdefault(source, hole)
         if not point.moving[node] and not row.conditions:
-            continue
-        if row.jumps and kind.is_kink(row, operands, known[node]):
-            hole = Hole(node, "unproven", detail=f"the value of {graph.formula(node)} jumps there")
-            behind.update(dict.fromkeys(sources, hole))
-        elif row.conditions and operands[0] is UNDECIDED and not _meet(point, kind, node, leaves, opened):
-            hole = Hole(node, "unproven", detail=f"the value may jump at the boundary of {graph.formula(sources[0])}")
-            behind[sources[0]] = hole
+            continue  # it does not move, so it does not jump
+        if row.jumps and (any(one is None for one in operands) or kind.is_kink(row, operands, known[node])):
+            for position, source in enumerate(sources):
+                behind[source] = Hole(node, "unproven", position, "the value jumps there")
+        elif row.conditions and not row.gives_condition and operands[0] is UNDECIDED:
+            boundary = _apart(point, kind, node, leaves, opened)
+            if boundary is not None:
+                detail = f"the value of {graph.formula(node)} may jump there"
+                behind[sources[0]] = Hole(boundary, "unproven", detail=detail)
     return behind
 
 
-def _meet(point: Point, kind: Certified, node: int, leaves: dict[int, Any], opened: list[int]) -> bool:
-    """Whether the two branches of a `where` are proven to be one and the same number at the boundary of its condition.
+def _apart(point: Point, kind: Certified, node: int, leaves: dict[int, Any], opened: list[int]) -> int | None:
+    """A comparison at whose boundary the branches of a `where` are not proven to be one and the same number.
 
     The boundary is found where an input is compared with a number, and where single numbers are compared.
     """
     graph = point.graph
     condition, *branches = graph.operands(node)
-    for comparison in opened:
-        if comparison > condition or not _leads(graph, comparison, condition):
-            continue
+    parts = _ancestors(graph, condition)
+    for comparison in (one for one in opened if one in parts):
         pair = graph.operands(comparison)
-        known = [point.values[operand] for operand in pair]
         moved = dict(leaves)
         for operand, other in (pair, pair[::-1]):
-            if operand in leaves and isinstance(point.values[other], Ball) and point.values[other].exact:
-                moved[operand] = point.values[other]
+            number = point.values[other]
+            if operand in leaves and isinstance(number, Ball) and number.single:
+                moved[operand] = number
                 break
         else:
+            known = [point.values[operand] for operand in pair]
             if any(not isinstance(one, Ball) or one.is_wide(kind.bits) for one in known):
-                return False
+                return comparison
         there = kind.parts.values_over(graph, moved, dict.fromkeys(opened, UNDECIDED))
         first, second = (there[branch] for branch in branches)
-        if first is not second and not (
-            isinstance(first, Ball) and isinstance(second, Ball) and first.exact and second.exact and first == second
-        ):
-            return False
-        if isinstance(first, Hole):
-            return False
-    return True
+        if not isinstance(first, Ball) or not isinstance(second, Ball):
+            return comparison
+        if first is not second and not (first.single and second.single and (first == second) is True):
+            return comparison
+    return None
 
 
-def _leads(graph: Graph, source: int, target: int) -> bool:
-    """Whether a comparison is a part of a condition."""
-    waiting = [target]
+def _ancestors(graph: Graph, target: int) -> set[int]:
+    """A node and all that it is worked out from."""
+    found, waiting = {target}, [target]
     while waiting:
-        node = waiting.pop()
-        if node == source:
-            return True
-        row = graph.row(node)
-        if row is not None and node > source:
-            waiting.extend(graph.operands(node))
-    return False
+        for operand in graph.operands(waiting.pop()):
+            if operand not in found:
+                found.add(operand)
+                waiting.append(operand)
+    return found
 
 
 def _value(point: Point, kind: Certified, inputs: list[int], box: list[Any], wide: list[int], most: int) -> Any:
@@ -175,24 +199,38 @@ def _slopes(
     parts = [box]
     while 2 * len(parts) <= most:
         parts = [half for part in parts for half in halves(part, wide)]
-    found: dict[int, list[Any]] = {node: [] for node in point.wrt}
-    for part in parts:
-        leaves = dict(zip(inputs, part, strict=True))
-        adjoints = kind.parts.adjoints_over(point.graph, leaves, point.moving, opened)
-        for node in point.wrt:
-            found[node].append(None if adjoints is None else adjoints[node])
-    tape, narrow = point.by_rules(), {}
-    # where a condition is at its boundary, the tape knows one branch only
-    one_sided = any(point.values[node] is not UNDECIDED for node in opened)
-    for node, several in found.items():
-        own = tape[point.name_of(node)]
-        if not all(isinstance(one, Ball) for one in several):
-            if one_sided and not isinstance(own, Hole):
-                narrow[node] = Hole(opened[0], "unproven", detail="a branch has no slope there")
-            continue
-        one = hull(several)
-        if isinstance(own, Ball) and not one_sided:
-            one = one.both(own)
-        if not (isinstance(own, Ball) and own.inside(one) and one.inside(own)):
-            narrow[node] = one
-    return narrow
+    found: dict[int, Any] = {}
+    for near, nodes in _by_conditions(point, opened).items():
+        several: dict[int, list[Any]] = {node: [] for node in nodes}
+        for part in parts:
+            leaves = dict(zip(inputs, part, strict=True))
+            adjoints = kind.parts.adjoints_over(point.graph, leaves, point.moving, near)
+            for node in nodes:
+                several[node].append(None if adjoints is None else adjoints[node])
+        # where a condition is decided, but at its boundary, the tape knows one branch only
+        taken = [node for node in near if point.values[node] is not UNDECIDED]
+        for node in nodes:
+            own = point.by_rules()[point.name_of(node)]
+            if not all(isinstance(one, Ball) for one in several[node]):
+                if taken and isinstance(own, Ball):
+                    found[node] = Hole(taken[0], "unproven", detail="a branch has no slope there")
+                continue
+            one = hull(several[node])
+            if taken or not isinstance(own, Ball):
+                found[node] = one
+            elif not own.inside(one):
+                found[node] = one.both(own)
+    return found
+
+
+def _by_conditions(point: Point, opened: list[int]) -> dict[tuple[int, ...], list[int]]:
+    """The nodes asked for, by the conditions that are open as they move.
+
+    One that is decided by equality stays so while what it compares does not move.
+    """
+    found: dict[tuple[int, ...], list[int]] = {}
+    compared = {one: _ancestors(point.graph, one) for one in opened if point.values[one] is not UNDECIDED}
+    for node in point.wrt:
+        near = tuple(one for one in opened if one not in compared or node in compared[one])
+        found.setdefault(near, []).append(node)
+    return found

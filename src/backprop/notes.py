@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from backprop import ops
@@ -40,6 +40,10 @@ def why(point: Point, hole: Hole) -> str:
         return f"{name} {_too_large(point, hole)}"
     formula = graph.formula(node)
     at = _at(point, node)
+    if hole.code in ("domain", "infinite-slope") and _only_in_truth(point, hole):
+        from backprop.lost_digits import true_operands
+
+        at = true_operands(point, node)
     if hole.code == "unproven":
         return _unproven(point, hole, row)
     if hole.position >= 0:
@@ -64,12 +68,20 @@ def why(point: Point, hole: Hole) -> str:
     return f"{name} = {formula} = {put_numbers_in(formula, _numbers(point))} has no value{_overflowed(point)}"
 
 
+def _only_in_truth(point: Point, hole: Hole) -> bool:
+    """Whether doubles have a number at a hole, which comes of digits they have lost."""
+    if hole.position < 0:
+        return not isinstance(point.values[hole.node], Hole)
+    return not isinstance(point.partials.values[point.graph.offsets[hole.node] + hole.position], Hole)
+
+
 def _unproven(point: Point, hole: Hole, row: Row) -> str:
     """What a ball cannot decide, and which condition may fail."""
     graph, node = point.graph, hole.node
     name, at = graph.ids[node], _at(point, node)
     if row.gives_condition:
-        return f"{name} = {graph.formula(node)} is at its boundary{at}, and {hole.detail}"
+        word = "is" if isinstance(point.values[node], bool) else "may be"
+        return f"{name} = {graph.formula(node)} {word} at its boundary{at}, and {hole.detail}"
     if hole.position < 0:
         needs = _condition(row, point, node) or f": {hole.detail}"
         return f"{name} = {graph.formula(node)} may have no value{at}{needs}"
@@ -106,10 +118,11 @@ def notes(point: Point) -> list[Note]:
         steps = [note for note in _steps(point) if not isinstance(slopes.get(note.node or ""), Hole)]
         proven = [*certificates.notes(point), *_remarks(point), *steps, *_inputs(point)]
         return [*_undefined(point), *proven, *reading_notes(point)]
+    told = lost(point)
     return [
         *_undefined(point),
-        *lost(point),
-        *_overflows(point),
+        *told,
+        *_overflows(point, {note.node for note in told}),
         *kink_notes(point),
         *_remarks(point),
         *_steps(point),
@@ -179,17 +192,23 @@ def lost(point: Point) -> list[Note]:
     return list(lost_digits(point))
 
 
-def _overflows(point: Point) -> Iterator[Note]:
-    """Infinities born of finite numbers: the double is too small a vessel, not the mathematics undefined."""
+def _overflows(point: Point, told: Collection[str | None]) -> Iterator[Note]:
+    """Infinities born of finite numbers: the double is too small a vessel, not the mathematics undefined.
+
+    The nodes that are `told` of have been, with their true size.
+    """
     graph = point.graph
     for node, text in graph.literals.items():
         if point.values[node] == 0 and re.search("[1-9]", text.lower().split("e")[0]):
             yield Note("underflow", f"{text} is below the smallest number of double precision; it counts as 0", None)
-    told = {note.node for note in lost(point)}
+    for node, text in {**graph.literals, **{graph.inputs[name]: text for name, text in point.given.items()}}.items():
+        value = point.values[node]
+        if isinstance(value, float) and text.isdecimal() and value < math.inf and int(text) != int(value):
+            yield Note("rounded", f"{text} is no double; it counts as {int(value)}, the nearest one", None)
     for node in overflown(point):
         value = point.values[node]
         if graph.ids[node] in told:
-            continue  # with its true size
+            continue
         yield Note(
             "overflow",
             f"{graph.ids[node]} = {graph.formula(node)}{_at(point, node)} is beyond {point.kind.largest}; "

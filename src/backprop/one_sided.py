@@ -161,7 +161,8 @@ def _node_text(point: Point, node: int) -> str:
         parts.append(f"∂{name}/∂{graph.ids[graph.args[place]]} is taken as {taken}{between}")
     text = f"kink: {name} = {graph.formula(node)} has no derivative{at_operands(point, node)}"
     if corner:
-        parts.append("any number between is a subgradient, and the one of minimum norm is taken")
+        by = "minimum norm" if point.convention == MINIMUM_NORM else point.convention
+        parts.append(f"any number between is a subgradient, and the one of {by} is taken")
     return "; ".join([text, *parts])
 
 
@@ -221,7 +222,7 @@ def _convention(point: Point, one: Singular) -> str:
 
 def sides_in_words(point: Point, one: Singular) -> str:
     """What the values beside a point tell of the slopes on both sides."""
-    if one.sort == "smooth":
+    if one.sides.central is not None:
         text = "the slope is the same from both sides"
     elif one.sides.ends is None:
         return ""

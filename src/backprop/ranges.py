@@ -142,7 +142,7 @@ def _enclosed(
     lowest, highest = _value(value, low), _value(value, high)
     found = own
     if lowest is not None and highest is not None:
-        found = found.both(Ball(lowest.lo, highest.hi))
+        found = found.both(Ball.from_to(lowest, highest))
     if definite:
         attained = [one for one in (lowest, highest) if one is not None]
         return found, len(attained) == 2, _between(attained)

@@ -8,16 +8,18 @@ where it helps: the first side loses digits there, the second keeps them, and bo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from functools import lru_cache
 from typing import Any
 
 from backprop import ops
+from backprop.fine import ENOUGH, digits_kept
+from backprop.fine import of as fine_of
 from backprop.graph import CONST, Graph
 from backprop.kinds import is_number
-from backprop.ops import ATOM, PRODUCT
+from backprop.ops import ATOM, PRODUCT, Row
 from backprop.point import Point, Program
-from backprop.writing import Written, written
+from backprop.writing import Written, level_of_number, written
 
 REWRITES: tuple[tuple[str, str], ...] = (
     # exponentials that overflow, or cancel against 1
@@ -42,9 +44,14 @@ REWRITES: tuple[tuple[str, str], ...] = (
     ("a - log(exp(a) + exp(b) + exp(c))", "-softplus(logaddexp(b, c) - a)"),
     ("log(exp(a)/(exp(a) + exp(b)))", "-softplus(b - a)"),
     ("log(exp(a)/(exp(a) + exp(b) + exp(c)))", "-softplus(logaddexp(b, c) - a)"),
+    ("log(exp(a)/(exp(b) + exp(c) + exp(a)))", "-softplus(logaddexp(b, c) - a)"),
+    ("log(exp(a)/(exp(a) + exp(b) + exp(c) + exp(d)))", "-softplus(logaddexp(logaddexp(b, c), d) - a)"),
+    ("log(exp(a)/b)", "a - log(b)"),
     ("exp(a)/(exp(a) + exp(b))", "sigmoid(a - b)"),
     ("exp(a)/(exp(b) + exp(a))", "sigmoid(a - b)"),
     ("exp(a)/(exp(a) + exp(b) + exp(c))", "sigmoid(a - logaddexp(b, c))"),
+    ("exp(a)/(exp(b) + exp(c) + exp(a))", "sigmoid(a - logaddexp(b, c))"),
+    ("exp(a)/(exp(a) + exp(b) + exp(c) + exp(d))", "sigmoid(a - logaddexp(logaddexp(b, c), d))"),
     ("exp(a)/(1 + exp(a))", "sigmoid(a)"),
     ("exp(-a)/(1 + exp(-a))", "sigmoid(-a)"),
     ("1/(1 + exp(-a))", "sigmoid(a)"),
@@ -61,6 +68,8 @@ REWRITES: tuple[tuple[str, str], ...] = (
     ("exp(a) - exp(b)", "exp(b)*expm1(a - b)"),
     ("exp(a) - exp(-a)", "2*sinh(a)"),
     ("exp(a)*exp(b)", "exp(a + b)"),
+    ("exp(a)*exp(-a)", "1"),
+    ("exp(a)/exp(a)", "1"),
     ("exp(a)/exp(b)", "exp(a - b)"),
     ("1/exp(a)", "exp(-a)"),
     ("a/exp(b)", "a*exp(-b)"),
@@ -78,15 +87,25 @@ REWRITES: tuple[tuple[str, str], ...] = (
     ("(1 - exp(-2*a))/(1 + exp(-2*a))", "tanh(a)"),
     ("2/(1 + exp(-2*a)) - 1", "tanh(a)"),
     ("1 - tanh(a)^2", "sech(a)^2"),
-    ("1 - tanh(a)*tanh(a)", "sech(a)^2"),
     ("1 - tanh(a)", "2*sigmoid(-2*a)"),
+    ("1 + tanh(a)", "2*sigmoid(2*a)"),
+    ("(1 + tanh(a))/2", "sigmoid(2*a)"),
     ("sinh(a)/cosh(a)", "tanh(a)"),
     ("cosh(a) - 1", "2*sinh(a/2)^2"),
     ("log(cosh(a))", "abs(a) + log1p(exp(-2*abs(a))) - log(2)"),
+    ("log(cosh(a))", "log1p(2*sinh(a/2)^2)"),
     ("log(exp(a) + exp(-a))", "logaddexp(a, -a)"),
     # logarithms and powers
     ("log(1 + a)", "log1p(a)"),
     ("log(1 - a)", "log1p(-a)"),
+    ("log((1 + a)/(1 - a))", "2*atanh(a)"),
+    ("log((1 - a)/(1 + a))", "-2*atanh(a)"),
+    ("log(1 + a) - log(1 - a)", "2*atanh(a)"),
+    ("log(1 - a) - log(1 + a)", "-2*atanh(a)"),
+    ("log(a + sqrt(a^2 + 1))", "asinh(a)"),
+    ("log(a + sqrt(1 + a^2))", "asinh(a)"),
+    ("log(a + sqrt(a^2 - 1))", "acosh(a)"),
+    ("log(sqrt(1 + a^2) - a)", "-asinh(a)"),
     ("log(a + b) - log(a)", "log1p(b/a)"),
     ("log(a) - log(b)", "log1p((a - b)/b)"),
     ("log10(a) - log10(b)", "log1p((a - b)/b)/log(10)"),
@@ -94,6 +113,7 @@ REWRITES: tuple[tuple[str, str], ...] = (
     ("log(a*b)", "log(a) + log(b)"),
     ("log(a/b)", "log(a) - log(b)"),
     ("log(a^b)", "b*log(a)"),
+    ("log(a^a)", "a*log(a)"),
     ("log(sqrt(a))", "log(a)/2"),
     ("log(a*b*c)", "log(a) + log(b) + log(c)"),
     ("log(a*exp(b))", "log(a) + b"),
@@ -111,48 +131,41 @@ REWRITES: tuple[tuple[str, str], ...] = (
     ("a^b/c^b", "(a/c)^b"),
     # roots
     ("sqrt(a^2 + b^2)", "hypot(a, b)"),
-    ("sqrt(a*a + b*b)", "hypot(a, b)"),
     ("sqrt(a^2 + b^2 + c^2)", "hypot(hypot(a, b), c)"),
-    ("sqrt(a*a + b*b + c*c)", "hypot(hypot(a, b), c)"),
     ("sqrt(1 + a^2)", "hypot(1, a)"),
     ("sqrt(a^2 + 1)", "hypot(a, 1)"),
     ("sqrt(a^2)", "abs(a)"),
-    ("sqrt(a*a)", "abs(a)"),
     ("a/sqrt(a^2 + b^2)", "a/hypot(a, b)"),
-    ("a/sqrt(a*a + b*b)", "a/hypot(a, b)"),
     ("sqrt(a*b)", "sqrt(a)*sqrt(b)"),
     ("sqrt(a + b) - sqrt(a)", "b/(sqrt(a + b) + sqrt(a))"),
     ("sqrt(a + b) - sqrt(a - b)", "2*b/(sqrt(a + b) + sqrt(a - b))"),
     ("sqrt(a) - sqrt(b)", "(a - b)/(sqrt(a) + sqrt(b))"),
     ("sqrt(a^2 + b) - a", "b/(sqrt(a^2 + b) + a)"),
     ("a - sqrt(a^2 - b)", "b/(a + sqrt(a^2 - b))"),
-    ("a - sqrt(a*a - b)", "b/(a + sqrt(a*a - b))"),
     ("sqrt(1 + a) - 1", "a/(sqrt(1 + a) + 1)"),
     ("1 - sqrt(1 - a)", "a/(1 + sqrt(1 - a))"),
     ("1/sqrt(1 - a) - 1", "a/(sqrt(1 - a)*(1 + sqrt(1 - a)))"),
     ("1/sqrt(1 + a) - 1", "-a/(sqrt(1 + a)*(1 + sqrt(1 + a)))"),
+    ("1 - 1/sqrt(1 + a)", "a/(sqrt(1 + a)*(1 + sqrt(1 + a)))"),
     ("(-b + sqrt(b^2 - 4*a*c))/(2*a)", "-2*c/(b + sqrt(b^2 - 4*a*c))"),
     ("(-b - sqrt(b^2 - 4*a*c))/(2*a)", "2*c/(-b + sqrt(b^2 - 4*a*c))"),
     ("sqrt(1 - a^2)", "sqrt((1 - a)*(1 + a))"),
-    ("sqrt(1 - a*a)", "sqrt((1 - a)*(1 + a))"),
     ("cbrt(a) - cbrt(b)", "(a - b)/(cbrt(a)^2 + cbrt(a)*cbrt(b) + cbrt(b)^2)"),
     ("1/sqrt(a) - 1/sqrt(b)", "(b - a)/(sqrt(a)*sqrt(b)*(sqrt(a) + sqrt(b)))"),
     # differences of products and quotients
     ("a^2 - b^2", "(a - b)*(a + b)"),
-    ("a*a - b*b", "(a - b)*(a + b)"),
     ("1 - a^2", "(1 - a)*(1 + a)"),
-    ("1 - a*a", "(1 - a)*(1 + a)"),
     ("a^2 - 1", "(a - 1)*(a + 1)"),
-    ("a*a - 1", "(a - 1)*(a + 1)"),
     ("a^c/(a^c + b^c)", "1/(1 + (b/a)^c)"),
     ("(a + b)^2 - a^2", "b*(2*a + b)"),
-    ("(a + b)*(a + b) - a*a", "b*(2*a + b)"),
     ("(a + b)^3 - a^3", "b*(3*a^2 + 3*a*b + b^2)"),
     ("(a + b)^2 - 4*a*b", "(a - b)^2"),
     ("(a^2 + b^2)/2 - ((a + b)/2)^2", "((a - b)/2)^2"),
-    ("(a*a + b*b)/2 - ((a + b)/2)^2", "((a - b)/2)^2"),
     ("(a^2 + b^2 + c^2)/3 - ((a + b + c)/3)^2", "((a - b)^2 + (b - c)^2 + (c - a)^2)/9"),
     ("a^2 - 2*a*b + b^2", "(a - b)^2"),
+    ("(a + 1)^2 - 2*a - 1", "a^2"),
+    ("(a + b + c)/2 - a", "((b - a) + c)/2"),
+    ("(a + b + c)/2 - c", "((a - c) + b)/2"),
     ("a^2 + b^2 - 2*a*b", "(a - b)^2"),
     ("1/a - 1/b", "(b - a)/(a*b)"),
     ("1/a - 1/(a + b)", "b/(a*(a + b))"),
@@ -164,14 +177,12 @@ REWRITES: tuple[tuple[str, str], ...] = (
     ("(b + a) - a", "b"),
     ("a*b/b", "a"),
     ("a^2/b^2", "(a/b)^2"),
-    ("a*a/(b*b)", "(a/b)^2"),
     ("a/(a^2 + b^2)", "a/hypot(a, b)/hypot(a, b)"),
     ("a^2/(a^2 + b^2)", "(a/hypot(a, b))^2"),
     # trigonometry
     ("1 - cos(a)", "2*sin(a/2)^2"),
     ("cos(a) - 1", "-2*sin(a/2)^2"),
     ("(1 - cos(a))/a^2", "(sin(a/2)/a)^2*2"),
-    ("(1 - cos(a))/(a*a)", "(sin(a/2)/a)^2*2"),
     ("(1 - cos(a))/sin(a)", "tan(a/2)"),
     ("sqrt(1 - cos(a))", "sqrt(2)*abs(sin(a/2))"),
     ("1 - cos(a)^2", "sin(a)^2"),
@@ -187,6 +198,8 @@ REWRITES: tuple[tuple[str, str], ...] = (
     ("tan(a) - sin(a)", "2*tan(a)*sin(a/2)^2"),
     ("acos(1 - a)", "2*asin(sqrt(a/2))"),
     ("asin(1 - a)", "pi/2 - 2*asin(sqrt(a/2))"),
+    ("acos((a*c + b*d)/(sqrt(a^2 + b^2)*sqrt(c^2 + d^2)))", "abs(atan2(a*d - b*c, a*c + b*d))"),
+    ("acos(sin(a)*sin(b) + cos(a)*cos(b)*cos(c))", "2*asin(sqrt(sin((a - b)/2)^2 + cos(a)*cos(b)*sin(c/2)^2))"),
     ("sin(a)/a", "sinc(a)"),
     # special functions
     ("1 - erf(a)", "erfc(a)"),
@@ -200,6 +213,8 @@ REWRITES: tuple[tuple[str, str], ...] = (
     ("log(gamma(a))", "lgamma(a)"),
     ("log(a!)", "lgamma(a + 1)"),
     ("gamma(a)/gamma(b)", "exp(lgamma(a) - lgamma(b))"),
+    ("gamma(a)/(gamma(b)*gamma(c))", "exp(lgamma(a) - lgamma(b) - lgamma(c))"),
+    ("gamma(a)/(b*gamma(c))", "exp(lgamma(a) - lgamma(c))/b"),
     ("gamma(a)*gamma(b)/gamma(a + b)", "exp(lgamma(a) + lgamma(b) - lgamma(a + b))"),
     ("a!/b!", "exp(lgamma(a + 1) - lgamma(b + 1))"),
     ("a!/(b!*(a - b)!)", "exp(lgamma(a + 1) - lgamma(b + 1) - lgamma(a - b + 1))"),
@@ -215,14 +230,20 @@ MOST_COMPARED = 200
 # A part of a program longer than this stands in the advice by the id of its node.
 LONGEST_PART = 32
 
+# A rewrite that brings fewer digits than this is not worth the trouble.
+NOTICEABLE = 3.0
+
 _COMMUTES = ("add", "mul")
+
+# What the letters of a pattern are, the nodes it covers, and the places of its squares that are written as products.
+_Match = tuple[dict[str, int], frozenset[int], frozenset[int]]
 
 
 @lru_cache(maxsize=1)
 def table() -> tuple[tuple[Graph, str, str], ...]:
     """The rewrites with the graph of the first side, the largest first: the more is rewritten the better."""
-    read = [(Program(worse).read(()), worse, better) for worse, better in REWRITES]
-    return tuple(sorted(((found[1], worse, better) for found, worse, better in read), key=lambda one: -len(one[0])))
+    read = [(Program(worse).read(())[1], worse, better) for worse, better in REWRITES]
+    return tuple(sorted(read, key=lambda one: -sum(code >= 0 for code in one[0].codes)))
 
 
 def advice(point: Point, culprit: int, keeps: Callable[[int], bool] = lambda node: True) -> str:
@@ -242,10 +263,10 @@ def advice(point: Point, culprit: int, keeps: Callable[[int], bool] = lambda nod
         for node in above:
             if graph.codes[node] != outermost:
                 continue
-            for bound, inside in matches(pattern, graph, node):
-                if culprit in inside and keeps(node) and _helps(point, worse, better, bound):
+            for bound, inside, squares in matches(pattern, graph, node):
+                if culprit in inside and keeps(node) and _helps(point, node, worse, better, bound):
                     names = {name: _text(graph, part) for name, part in bound.items()}
-                    return f"write {_over(better, names)} for {_over(worse, names)}"
+                    return f"write {_over(better, names)} for {_over(worse, names, squares)}"
     return ""
 
 
@@ -266,52 +287,53 @@ def _above(graph: Graph, node: int) -> list[int]:
 # -- matching -------------------------------------------------------------------------------------------------------
 
 
-def matches(pattern: Graph, graph: Graph, node: int) -> Iterator[tuple[dict[str, int], set[int]]]:
-    """The ways in which a pattern stands at a node: what its letters are, and the nodes of its operations.
+def matches(pattern: Graph, graph: Graph, node: int) -> Iterator[tuple[dict[str, int], set[int], set[int]]]:
+    """The ways in which a pattern stands at a node: what its letters are, the nodes of its operations, and squares.
 
-    Sums and products match in either order. The walk is as deep as the pattern, which is a line of `REWRITES`.
+    Sums and products match in either order, and a square matches a product of a part with itself: `squares` are the
+    places of the pattern where it is written so. The walk is as deep as the pattern, which is a line of `REWRITES`.
     """
     commutes = {ops.by_name(name).code for name in _COMMUTES}
-    copies = ops.by_name("copy").code
+    copies, power, product = (ops.by_name(name).code for name in ("copy", "pow", "mul"))
 
-    def at(
-        place: int, node: int, bound: dict[str, int], inside: frozenset[int]
-    ) -> Iterator[tuple[dict[str, int], Any]]:
+    def at(place: int, node: int, sofar: _Match) -> Iterator[_Match]:
         while graph.codes[node] == copies:
             node = graph.operands(node)[0]
         code = pattern.codes[place]
         if place in pattern.literals:
             if graph.codes[node] == CONST and _number(graph, node) == _number(pattern, place):
-                yield bound, inside
+                yield sofar
             return
+        bound, inside, squares = sofar
         if code < 0:
             name = pattern.names[place]
             if name not in bound:
                 if not any(same(graph, other, node) for other in bound.values()):  # exp(x - x) is no advice
-                    yield {**bound, name: node}, inside
+                    yield {**bound, name: node}, inside, squares
             elif same(graph, bound[name], node):
-                yield bound, inside
-            return
-        if graph.codes[node] != code:
+                yield sofar
             return
         wanted, given = pattern.operands(place), list(graph.operands(node))
-        if len(wanted) != len(given):
+        if code == power and graph.codes[node] == product:
+            if _number(pattern, wanted[1]) == 2 and same(graph, *given):
+                yield from at(wanted[0], given[0], (bound, inside | {node}, squares | {place}))
+            return
+        if graph.codes[node] != code or len(wanted) != len(given):
             return
         orders = [given, given[::-1]] if code in commutes and given[0] != given[1] else [given]
         for order in orders:
-            found: list[tuple[dict[str, int], Any]] = [(bound, inside | {node})]
+            found: list[_Match] = [(bound, inside | {node}, squares)]
             for one, operand in zip(wanted, order, strict=True):
-                found = [more for known, nodes in found for more in at(one, operand, known, nodes)]
+                found = [more for known in found for more in at(one, operand, known)]
             yield from found
 
-    for bound, inside in at(pattern.output, node, {}, frozenset()):
-        yield bound, set(inside)
+    for bound, inside, squares in at(pattern.output, node, ({}, frozenset(), frozenset())):
+        yield bound, set(inside), set(squares)
 
 
 def _number(graph: Graph, node: int) -> float:
-    text = graph.literals[node]
     try:
-        return float(text)
+        return float(graph.literals.get(node, ""))
     except ValueError:
         return math.nan
 
@@ -340,8 +362,12 @@ def same(graph: Graph, one: int, other: int) -> bool:
 # -- whether it helps -----------------------------------------------------------------------------------------------
 
 
-def _helps(point: Point, worse: str, better: str, bound: dict[str, int]) -> bool:
-    """Whether the second side keeps the digits that the first one loses at these numbers, and is the same number."""
+def _helps(point: Point, node: int, worse: str, better: str, bound: dict[str, int]) -> bool:
+    """Whether the second side keeps the digits that the first one loses at these numbers, and is the same number.
+
+    It has to be right for the doubles that its operands are on the tape: log(a) - log(b) is as good as its operands,
+    but for log((1 + x)/(1 - x)) they have lost x.
+    """
     inputs = {name: point.values[node] for name, node in bound.items()}
     if not all(isinstance(value, float) and is_number(value) for value in inputs.values()):
         return False
@@ -349,6 +375,9 @@ def _helps(point: Point, worse: str, better: str, bound: dict[str, int]) -> bool
     lost, kept = (Program(text).at(inputs, wrt=wrt) for text in (worse, better))
     first, second = lost.accuracy(), kept.accuracy()
     if first is None or second is None or not first.mended or second.mended or second.untold:
+        return False
+    right, was = (digits_kept(double, fine_of(point).value(node)) for double in (kept.answer(), point.values[node]))
+    if right < min(ENOUGH, was + NOTICEABLE):
         return False
     pairs = [
         (lost.answer(), kept.answer()),
@@ -389,8 +418,8 @@ def _text(graph: Graph, node: int) -> Written:
     return texts[node]
 
 
-def _over(side: str, names: dict[str, Written]) -> str:
-    """One side of a rewrite with parts of a program in the place of its letters."""
+def _over(side: str, names: dict[str, Written], squares: Set[int] = frozenset()) -> str:
+    """One side of a rewrite with parts of a program in the place of its letters, `squares` written as products."""
     _, graph = Program(side).read(())
     texts: list[Written] = []
     for node in range(len(graph)):
@@ -398,10 +427,21 @@ def _over(side: str, names: dict[str, Written]) -> str:
         if row is None:
             name = graph.names.get(node, "")
             texts.append(names[name] if name in names else graph.written_id(node))
+        elif node in squares:
+            texts.append(written(ops.by_name("mul"), [texts[graph.operands(node)[0]]] * 2))
         else:
-            operands = [texts[operand] for operand in graph.operands(node)]
-            inner = operands[0][0]
-            # -(-k*x) is k*x
-            twice = row.form == "-x" and inner.startswith("-") and operands[0][1] >= PRODUCT
-            texts.append((inner[1:], operands[0][1]) if twice else written(row, operands))
+            texts.append(_short(row, [texts[operand] for operand in graph.operands(node)]))
     return texts[graph.output][0]
+
+
+def _short(row: Row, operands: list[Written]) -> Written:
+    """An operation as a person would put it: x^(300 - 299) is x, -(-k*x) is k*x and -(x/y) is -x/y."""
+    (first, level), second = operands[0], operands[-1][0]
+    if row.form == "-x" and level == PRODUCT:
+        return (first[1:] if first.startswith("-") else f"-{first}"), PRODUCT
+    if row.name == "sub" and first.isdecimal() and second.isdecimal():
+        number = str(int(first) - int(second))
+        return number, level_of_number(number)
+    if row.name == "pow" and second == "1":
+        return operands[0]
+    return written(row, operands)

@@ -94,6 +94,8 @@ def _of_values(
     strain: list[Any] = [0.0] * len(graph)
     rows, offsets, args, partials = ops.rows(), graph.offsets, graph.args, slopes.values
     kinky = {code for code in set(graph.codes) if code >= 0 and rows[code].kink}
+    # a 0 out of these is one: a sum never underflows, and what is cut off is cut off whole
+    exact = kinky | {code for code in set(graph.codes) if _plain_rules(code) in ((None,), (None, None))}
     smallest, least, branch = roundoff.smallest_normal, roundoff.least, -1
     for node, code in enumerate(graph.codes):
         value = known[node]
@@ -105,6 +107,8 @@ def _of_values(
             continue
         size = 0.0 if value is True or value is False else abs(value)
         total, apart = size, 0.0
+        if code in kinky and any(known[source] == value for source in args[first:end]):
+            total = 0.0  # max(x, 1) hands on one of its operands, and rounds nothing
         for index in range(first, end):
             source = args[index]
             error = wrong[source]
@@ -133,9 +137,15 @@ def _of_values(
         if not total < INF:
             total = _of_infinity(value, known, wrong, args[first:end])
         elif size < smallest and value is not True and value is not False:
-            total += least
+            vanished = value == 0 and (code in exact or _of_nothing(known, wrong, args[first:end]))
+            total += 0.0 if vanished else least
         wrong[node] = total
     return Errors(wrong, [], strain, branch)
+
+
+def _of_nothing(known: list[Any], wrong: list[Any], operands: Any) -> bool:
+    """Whether an operand is exactly 0, so that a 0 has come of it and not of an underflow."""
+    return any(not wrong[one] and is_number(known[one]) and known[one] == 0 for one in operands)
 
 
 def _of_hole(hole: Hole, node: int, wrong: list[Any], operands: Any) -> float:
@@ -179,10 +189,10 @@ def _hangs(graph: Graph, kind: Kind, known: list[Any], wrong: list[Any], node: i
     distances = [formula(text, row, len(operands)) for text in row.kinks(len(operands))]
     if all(one.indicator for one in distances):
         return False
-    for one in distances:
-        distance = one.evaluate(kind, operands, out)
-        if not isinstance(distance, Hole) and abs(distance) <= reach and (distance or not roundoff.ties):
-            return True
+    near = [distance for one in distances if not isinstance(distance := one.evaluate(kind, operands, out), Hole)
+            and abs(distance) <= reach]  # fmt: skip
+    if near:
+        return any(distance or not roundoff.ties for distance in near)
     if row.gives_condition:
         return False
     # a step or a sawtooth may jump between two numbers of which neither is at the jump

@@ -1,4 +1,4 @@
-"""The JSON Schema (draft 2020-12) of a trace or a Hessian in JSON, which `backprop schema` prints."""
+"""The JSON Schema (draft 2020-12) of a trace, a Hessian or a check in JSON, which `backprop schema` prints."""
 
 from __future__ import annotations
 
@@ -97,6 +97,118 @@ def hessian_schema() -> dict[str, Any]:
         },
     )
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "backprop-hessian", **record}
+
+
+def check_schema() -> dict[str, Any]:
+    """The schema of what `backprop check --format json` prints.
+
+    >>> check_schema()["properties"]["format"]
+    {'const': 'backprop-check'}
+    """
+    number = _said(_VALUE, "absent where there is none")
+    record = _record(
+        "what independent ways say of the derivatives of a program at a point, and of answers that others give",
+        required={
+            "format": {"const": "backprop-check"},
+            "version": {"const": 1},
+            "program": _said(_TEXT, "the program as typed"),
+            "canonical": _said(_TEXT, "the program as it was read, with its signs written out"),
+            "inputs": _map(_VALUE, "the number each input has; empty where claims are judged without a point"),
+            "output": _said(_TEXT, "the id of the node that is the result"),
+            "wrt": _said(_NAMES, "the names by which it is differentiated"),
+            "gradient": _map(_VALUE, "d output / d name; a name is absent where its derivative has no value"),
+            "witnesses": _list(_witness(), "what independent ways say of the derivatives"),
+            "notes": _list(_note(), "what a reader should know"),
+            "conclusions": _list(_conclusion(), "a verdict for each name of wrt"),
+            "convergence": _map(_list(_convergence(), "one for each step"), "difference quotients, by name"),
+            "approaches": _map(_list(_approach(), "one for each sort of quotient"), "how they close in, by name"),
+        },
+        optional={
+            "value": _said(_VALUE, "the value of the output; absent where it has none"),
+            "claims": _list(_claim(number), "the answers of others, judged, in the order in which they were given"),
+            "right": _said(_PLACE, "how many of the claims are right"),
+        },
+    )
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "backprop-check", **record}
+
+
+def _conclusion() -> dict[str, Any]:
+    return _record(
+        "what all witnesses together say of one derivative",
+        required={
+            "of": _said(_TEXT, "a name of wrt"),
+            "verdict": {"enum": ["agrees", "not checked", "inaccurate", "DISAGREES", "undefined"]},
+            "text": _TEXT,
+        },
+        optional={"digits": _said(_VALUE, "to how many digits at least they agree")},
+    )
+
+
+def _convergence() -> dict[str, Any]:
+    quotient = _record(
+        "a difference quotient of doubles",
+        required={"value": _VALUE},
+        optional={
+            "error": _said(_VALUE, "how far it is from the derivative"),
+            "ratio": _said(_VALUE, "how many times farther the one before was"),
+        },
+    )
+    true = {"const": True}
+    return _record(
+        "the quotients for one step; one is absent where the function has no value there",
+        required={"step": _VALUE},
+        optional={
+            "central": quotient,
+            "one_sided": _said(quotient, "to the right, or to the left where `side` says so"),
+            "side": {"const": "left"},
+            "left": _said(quotient, "at a kink"),
+            "right": _said(quotient, "at a kink"),
+            "crosses": _said(_NAMES, "the nodes that take another branch between x - h and x + h"),
+            "one_sided_crosses": _said(true, "present where one does on the side of the one-sided quotient too"),
+            "best_central": _said(true, "present where it comes nearest"),
+            "best_one_sided": _said(true, "present where it comes nearest"),
+        },
+    )
+
+
+def _approach() -> dict[str, Any]:
+    return _record(
+        "how one sort of quotient closes in",
+        required={"sort": _TEXT, "text": _TEXT},
+        optional={
+            "step": _said(_VALUE, "the step that was chosen"),
+            "value": _said(_VALUE, "the quotient with it"),
+            "digits": _said(_VALUE, "to how many digits that agrees"),
+            "order": _said(_VALUE, "the observed power of h in the error"),
+        },
+    )
+
+
+def _claim(number: dict[str, Any]) -> dict[str, Any]:
+    slip = _record("a slip that gives what was claimed", required={"code": _TEXT, "text": _TEXT}, optional={})
+    return _record(
+        "an answer of somebody else and what is to be said of it",
+        required={
+            "claim": _said(_TEXT, "as typed"),
+            "name": _said(_TEXT, "the derivative or value that it is about"),
+            "said": _said(_TEXT, "what stands on its right"),
+            "verdict": {"enum": ["right", "wrong", "undefined", "not checked"]},
+        },
+        optional={
+            "yours": _said(number, "the number that it gives at the point"),
+            "right": _said(number, "the true number at the point"),
+            "left_slope": _said(number, "at a kink or an end of the domain"),
+            "right_slope": _said(number, "at a kink or an end of the domain"),
+            "undefined": _said({"const": True}, "present where nothing is defined at the point"),
+            "formula": _said(_TEXT, "the right formula, where it is short"),
+            "digits": _said(_VALUE, "how many digits of a number are right"),
+            "agree": _said(_PLACE, "at how many random points a formula is right"),
+            "points": _said(_PLACE, "of how many"),
+            "skipped": _said(_PLACE, "random points that told nothing"),
+            "reason": _TEXT,
+            "slips": _list(slip, "the likelier first"),
+        },
+    )
 
 
 def _node() -> dict[str, Any]:

@@ -24,12 +24,14 @@ from backprop.beside import (
     MOST_EVALUATIONS,
     Side,
     Slopes,
+    affordable,
     along,
     as_double,
     cut,
     exactly,
     exponents,
     is_heavy,
+    leaf,
     levels,
     many,
     of_sides,
@@ -47,6 +49,10 @@ from backprop.values import value_at
 
 # Directions that are tried between the axes, and gradients that are looked at beside a corner of several inputs.
 DIRECTIONS = 6
+# Slopes between the axes that differ by this part from what those along them make are other slopes.
+SURE = 1e-12
+# A limit that was followed to its end may be off by this part of it.
+FOLLOWED = 1e-15
 # Beyond so many inputs at one corner the convex hull is not worked out.
 MOST_AT_A_CORNER = 24
 
@@ -211,7 +217,8 @@ def _looked_at_closely(point: Point, node: int, sides: Slopes) -> Slopes:
             sort = {"number": "slope", "infinite": "steep"}.get(told.sort, told.sort)
             if sort == "slope" and told.value == 0:
                 sort = "zero"
-            end = Side(sort, told.value) if told.sort != "unclear" or end.sort == "unclear" else end
+            if told.sort != "unclear" or end.sort == "unclear":
+                end = Side(sort, told.value, FOLLOWED)
         ends.append(end)
     left, right = ends
     found = of_sides(left, right)
@@ -228,11 +235,11 @@ def quotient(point: Point, node: int, sign: int, ahead: int = 0) -> Sample:
 
     With `ahead` it starts not at x but h^ahead from it: the slope beside a jump or a hole.
     """
-    graph, at = cut(point.graph, node), point.values[node]
+    graph = cut(point.graph, node)
 
     def sample(exponent: int, factor: str, digits: int) -> Any:
         kind = many(digits)
-        x = exactly(kind, at)
+        x = leaf(point, kind, node)
         size = abs(x) or kind.number("1")
         h = sign * kind.number(f"{factor}e-{exponent}") * size
         start = x + sign * kind.number(f"{factor}e-{exponent * ahead}") * size if ahead else x
@@ -329,15 +336,16 @@ def _jumps(point: Point, node: int) -> bool:
 def _conventions_may_fail(point: Point, kinks: set[int]) -> bool:
     """Whether the numbers taken at kinks may be wrong together, though each is right.
 
-    Several kinks may cancel; at the boundary of a condition the branch taken may be that of the one point alone; and
-    what is a kink in doubles (0.1 + 0.2 - 0.30000000000000004) need not be one.
+    Several kinks may cancel; at a jump, or the boundary of a condition, the value at the one point is another than
+    beside it, and so is every rule that it stands in, as in cos(sign(x))*x; and what is a kink in doubles
+    (0.1 + 0.2 - 0.30000000000000004) need not be one.
     """
     graph, rows = point.graph, ops.rows()
     if len(kinks) != 1:
         return bool(kinks)
     (node,) = kinks
     row = rows[graph.codes[node]]
-    if row.gives_condition:
+    if row.gives_condition or row.jumps:
         return True
     kind, known = primal(point, graph, levels(point.kind)[0], {})
     operands = [known[operand] for operand in graph.operands(node)]
@@ -389,7 +397,7 @@ def _look_between_the_axes(point: Point, found: dict[int, Singular], doubtful: b
             one.apart = True
             if one.hole:
                 one.slope = one.rules
-            elif one.sort == "smooth":
+            if one.sort == "smooth":
                 one.sort, one.low, one.high = "corner", None, None
     corners = {node: one for node, one in found.items() if one.sort == "corner" and is_number(one.slope)}
     if len(corners) > 1 and point.convention == MINIMUM_NORM:
@@ -411,24 +419,37 @@ def _is_apart(point: Point, found: dict[int, Singular]) -> bool:
                 step = -abs(step) if one.right is None else abs(step)
             moved[node] = step
             expected += as_double(one.slope) * step
-        slope = _slope_along(point, moved)
+        told = _slope_along(point, moved)
+        if told is None:
+            if number == 0 and any(one.hole for one in found.values()):
+                return True  # the slope of the rules is missing, and that beside the point is not confirmed
+            continue
+        slope, unsure = told
         most = size * max(map(abs, moved.values()))
-        if slope is None and number == 0 and any(one.hole for one in found.values()):
-            return True  # the slope of the rules is missing, and that beside the point is not confirmed
-        if slope is not None and not abs(slope - expected) <= 1e-6 * max(most, abs(expected), 1e-300):
+        if not abs(slope - expected) <= unsure * max(most, abs(expected), 1e-300):
             return True
     return False
 
 
-def _slope_along(point: Point, moved: dict[int, float]) -> float | None:
-    """The slope of the output when several nodes move at once; infinite where it grows without bound."""
+def _slope_along(point: Point, moved: dict[int, float]) -> tuple[float, float] | None:
+    """The slope of the output when several nodes move at once, and what part of it may be wrong.
+
+    It is infinite where it grows without bound.
+    """
     told = along(point, moved)
-    if told.flat:
-        return 0.0
-    slope = told.right if told.central is None else told.central
-    if slope is None and told.ends is not None and told.ends[1].sort in ("slope", "zero", "flat", "steep"):
-        slope = told.ends[1].value * (float("inf") if told.ends[1].sort == "steep" else 1)
-    return None if slope is None else as_double(slope)
+    if told.central is not None:
+        return as_double(told.central), SURE
+    if told.flat or told.ends is None:
+        return (0.0, SURE) if told.flat else None
+    end = told.ends[1]
+    if end.sort in ("unclear", "steep", "jump") and affordable(point.graph, levels(point.kind)[1]):
+        # terms that cancel leave their rounding, which dwindles with more digits
+        finer = along(point, moved, 1).ends
+        if finer is not None and finer[1].value is not None and abs(finer[1].value) <= abs(end.value) * 1e-50:
+            return 0.0, SURE
+    if end.sort == "steep":
+        return as_double(end.value) * math.inf, SURE
+    return (as_double(end.value), max(SURE, 1000 * end.apart)) if end.sort in ("slope", "zero", "flat") else None
 
 
 def directions(count: int) -> Iterator[list[float]]:
@@ -492,7 +513,7 @@ def gradients_beside(point: Point, nodes: Sequence[int]) -> list[list[Any]]:
         for sign in (1, -1):
             moved = {}
             for node, by in zip(nodes, direction, strict=True):
-                at = exactly(kind, point.values[node])
+                at = leaf(point, kind, node)
                 moved[node] = at + sign * by * step * (abs(at) or 1)
             _, known = primal(point, graph, digits, moved)
             adjoints = reverse(graph, partials(graph, kind, known, point.moving), kind).adjoints

@@ -10,6 +10,7 @@ derivative, however steady it looks: the branches that are taken at both ends of
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -21,18 +22,24 @@ from backprop.kinds import Hole, is_number
 from backprop.kinds.real import REAL
 from backprop.ops import Row
 from backprop.point import Point
-from backprop.rules import formula
+from backprop.rules import formula, holds
 from backprop.values import values
 
 ROWS = 12
 # What measures the rounding and the higher derivatives of f: so many digits, at so many places.
 DIGITS, PLACES = 60, 32
+# The steps that measure the derivatives, in proportion to the input.
+TINY = 1e-12
 # An error this many times the rounding of the quotient shows how fast the quotient closes in.
 CLEAR = 8.0
 # How far an order may be from 2 or 1 and still be called so.
 NEARLY = 0.2
 CENTRAL, ONE_SIDED = 2, 1
 NOT_SMOOTH = "the function is not smooth enough here"
+# Quotients of so many digits can show that the formula is exact; with fewer, rounding hides whether it is.
+EXACT = 11.0
+# Below the smallest double everything is 0: no value is better than this.
+SMALLEST = math.ulp(0.0)
 
 
 @dataclass(slots=True)
@@ -106,16 +113,17 @@ def stencils(
 def steps(x: float, best: float | None = None) -> list[float]:
     """0.1, 0.01, ... for an ordinary number; in proportion for a large or a small one, in powers of ten.
 
-    They begin lower where the step that is `best` lies far below. Beside the smallest numbers of all there are fewer:
-    no step is 0.
+    They begin lower where the step that is `best` lies far below, and higher, but not above 0.1, where it lies above.
+    Beside the smallest numbers of all there are fewer: no step is 0.
 
-    >>> steps(2.0)[:2], steps(3000.0)[:2], steps(1e-7)[:1], steps(1e-322), steps(1.0, 4e-12)[:1]
-    ([0.1, 0.01], [100.0, 10.0], [1e-07], [1e-323], [1e-07])
+    >>> steps(2.0)[:2], steps(3000.0)[:2], steps(1e-7)[:1], steps(1e-322), steps(1.0, 4e-12)[:1], steps(1e-9, 7e-6)[:1]
+    ([0.1, 0.01], [100.0, 10.0], [1e-07], [1e-323], [1e-07], [0.001])
     """
     size = math.floor(math.log10(abs(x))) if x else 0
     first = -1 + (size + 1 if size < -1 else max(0, size))
     if best:
-        first = min(first, math.floor(math.log10(best)) + 5)
+        balance = math.floor(math.log10(best))
+        first = max(min(first, balance + 5), min(-1, balance + 3))
     return [step for exponent in range(first, first - ROWS, -1) if (step := float(f"1e{exponent}"))]
 
 
@@ -161,6 +169,12 @@ class _Stencils:
         pairs = zip(self.probes, one, other, strict=True)
         return [node for (node, _), here, there in pairs if _differ(here, there)]
 
+    def changes_within(self, step: float) -> bool:
+        """Whether a node chooses differently, or has no value, inside so many steps."""
+        low, high = self.x - 4 * step, self.x + 4 * step
+        inside = is_number(self.value(low)) and is_number(self.value(high))
+        return not inside or bool(self.changed(self.branches(low), self.branches(high)))
+
     # -- what many digits tell
 
     @cached_property
@@ -182,19 +196,22 @@ class _Stencils:
         return values(self.graph, kind, leaves | {self.node: x})[self.graph.output]
 
     def curvature(self, order: int, side: int | None) -> float | None:
-        """`_curvature`, worked out once."""
-        if (order, side) not in self._curvatures:
-            self._curvatures[order, side] = self._curvature(order, side)
-        return self._curvatures[order, side]
-
-    def _curvature(self, order: int, side: int | None) -> float | None:
         """The size of the third derivative (order 2) or the second (order 1) at the point, or just beside it on one
         side; None where it cannot be told."""
         if not self.affordable:
             return None
+        if (order, side) not in self._curvatures:
+            found = self._curvature(order, side, TINY * (abs(self.x) or 1.0))
+            # beside a small number a function may change by too little for so many digits, as exp does at 1e-9
+            if found == 0 and 0 < abs(self.x) < 1 and not self.changes_within(TINY):
+                found = self._curvature(order, side, TINY)
+            self._curvatures[order, side] = found
+        return self._curvatures[order, side]
+
+    def _curvature(self, order: int, side: int | None, step: float) -> float | None:
+        """`curvature`, by differences with a step."""
         kind = many(DIGITS)
-        x = kind.from_double(self.x)
-        h = kind.number("1e-12") * (abs(x) or 1)
+        x, h = kind.from_double(self.x), kind.from_double(step)
         f = [
             self.fine(x + place * h)
             for place in ((-2, -1, 0, 1, 2) if side is None else range(5) if side else range(0, -5, -1))
@@ -221,7 +238,7 @@ class _Stencils:
     def rounding(self, step: float) -> float:
         """How far rounding moves a quotient."""
         sizes = [abs(one) for x in (self.x - step, self.x + step) if is_number(one := self.value(x))]
-        return max(self.noise, EPSILON * max(sizes, default=0.0)) / step
+        return max(self.noise, EPSILON * max(sizes, default=0.0), SMALLEST) / step
 
     # -- the rows
 
@@ -256,9 +273,10 @@ class _Stencils:
             found.append(sorted(met))
         return found[::-1]
 
-    def listed(self, nodes: Sequence[int]) -> str:
-        """The first of some nodes in words."""
-        return ", ".join(self.graph.ids[node] for node in nodes[:3]) + (", ..." if len(nodes) > 3 else "")
+    def turn(self, nodes: Sequence[int]) -> str:
+        """That some nodes choose differently, in words."""
+        names = ", ".join(self.graph.ids[node] for node in nodes[:3]) + (", ..." if len(nodes) > 3 else "")
+        return f"{names} take{'s' if len(nodes) == 1 else ''} another branch"
 
     def _inside(self, step: float) -> bool:
         return is_number(self.value(self.x + step))
@@ -348,25 +366,24 @@ class _Stencils:
         first = next((row.step for row, nodes in zip(rows, crossing, strict=True) if not nodes), None)
         crossed = next((nodes for nodes in crossing if nodes), [])
         if crossed:
-            names = self.listed(crossed)
             below = "for every h" if first is None else f"down to h = {first * 10:.0e}"
-            told = f"{names} takes another branch inside the stencil {below}: those rows tell nothing"
+            told = f"{self.turn(crossed)} inside the stencil {below}: those rows tell nothing"
             if side is None and free is not None:
                 told += f", and the quotient from the {free} is free of it"
             parts.append(told)
         if not clean or truth is None:
             return Approach(sort, "; ".join([*parts, "no step is of any use"]))
-        observed, told = self.order(clean, order)
-        parts.append(told)
-        found = Approach(sort, "", order=observed)
+        found = Approach(sort, "")
         self.choose(found, order, clean, truth, side)
+        found.order, told = self.order(clean, order, found.digits)
+        parts.append(told)
         if found.digits is not None:
             parts.append(f"with h = {found.step:.0e} it agrees to {found.digits:.1f} digits")
         found.text = "; ".join(parts)
         return found
 
-    def order(self, clean: list[tuple[float, Quotient]], order: int) -> tuple[float | None, str]:
-        """The observed power of h in the error, and what to say of it."""
+    def order(self, clean: list[tuple[float, Quotient]], order: int, digits: float | None) -> tuple[float | None, str]:
+        """The observed power of h in the error, and what to say of it; `digits` are right with the best step."""
         rounding = [CLEAR * self.rounding(step) for step, _ in clean]
         errors = [one.error or 0.0 for _, one in clean]
         takes_over = next((step for (step, _), e, r in zip(clean, errors, rounding, strict=True) if e <= r), None)
@@ -380,16 +397,21 @@ class _Stencils:
                 break
         end = f"; below h = {takes_over:.0e} rounding takes over" if takes_over is not None else ""
         if takes_over == clean[0][0]:
-            return None, "nothing but rounding from the first step on: the formula is exact here, or nearly"
+            exact = digits is None or digits >= EXACT
+            what = "the formula is exact here, or nearly" if exact else "it hides how the quotient closes in"
+            return None, f"nothing but rounding from the first step on: {what}"
         if not local:
             return None, f"the order cannot be seen{end}"
         observed = round(sorted(local[-3:])[len(local[-3:]) // 2], 2)
         if abs(observed - order) <= NEARLY:
             return observed, f"order {observed:.1f} as it should be{end}"
+        if abs(observed + 1) <= NEARLY and not self.turning:
+            where = "here" if takes_over is None else "inside the stencil"
+            return observed, f"order {observed:.1f} instead of {order}: the value jumps {where}{end}"
         if observed > order:
             what = "the third derivative" if order == CENTRAL else "the second derivative"
             return observed, f"order {observed:.1f}, better than {order}: {what} is 0 here or small{end}"
-        why = f"{self.listed(self.turning)} takes another branch at the point itself" if self.turning else NOT_SMOOTH
+        why = f"{self.turn(self.turning)} at the point itself" if self.turning else NOT_SMOOTH
         return observed, f"order {observed:.1f} instead of {order}: {why}{end}"
 
     def choose(
@@ -462,9 +484,12 @@ def _probes_of(row: Row, node: int, operands: tuple[int, ...]) -> list[Probe]:
     if row.gives_condition or all(rule in ("0", None) for rule in rules):
         return [lambda known: known[node]]
     texts = [rule for rule in rules if rule is not None and ("floor(" in rule or row.locally_constant)]
+    texts += _between_poles(row.domain)
     signs = [] if row.locally_constant or "floor(" in "".join(filter(None, rules)) else list(row.kinks(arity))
     pole = _pole(row.domain)
     signs += [] if pole is None else [pole]
+    # of x^-2 the sign of x tells on which side of the pole it is
+    excluding = [] if pole is not None or not row.domain else range(arity)
 
     def worked_out(text: str, known: list[Any]) -> Any:
         given = [known[operand] for operand in operands]
@@ -476,9 +501,17 @@ def _probes_of(row: Row, node: int, operands: tuple[int, ...]) -> list[Probe]:
         value = worked_out(text, known)
         return (value > 0) - (value < 0) if is_number(value) else None
 
+    def side_of_hole(place: int, known: list[Any]) -> Any:
+        given = [known[operand] for operand in operands]
+        if not all(map(is_number, given)) or given[place] == 0:
+            return None
+        at_zero = [0.0 if one == place else value for one, value in enumerate(given)]
+        return None if holds(row.domain, row, REAL, at_zero, None) else given[place] > 0
+
     return [
+        *(lambda known, place=place: side_of_hole(place, known) for place in excluding),
         *(lambda known, text=text: worked_out(text, known) for text in texts),
-        *(lambda known, text=text: sign(text, known) for text in signs if "where(" not in text),
+        *(lambda known, text=text: sign(text, known) for text in signs),
     ]
 
 
@@ -489,6 +522,13 @@ def _pole(domain: str) -> str | None:
     if not sign or right != "0" or " and " in left or " or " in left:
         return None
     return left
+
+
+def _between_poles(domain: str) -> list[str]:
+    """What tells between which poles a number lies, of operations that have one at each integer where no condition
+    holds: `where(x > 0, 0, floor(x))` for the domain `x > 0 or x != floor(x)`."""
+    found = re.fullmatch(r"(.+) or (\w+) != floor\(\2\)", domain)
+    return [f"where({found[1]}, 0, floor({found[2]}))"] if found else []
 
 
 def _differ(here: Any, there: Any) -> bool:

@@ -21,7 +21,7 @@ from typing import Any
 
 from backprop import ops
 from backprop.beside import Side, affordable, as_double, exactly, levels, many, primal, side
-from backprop.curvature import LOST, digits_right
+from backprop.curvature import LOST, digits_right, slope_may_jump
 from backprop.forward import contribution, total
 from backprop.graph import CONST, INPUT, Graph
 from backprop.kinds import Hole, Kind, is_number
@@ -75,6 +75,11 @@ class _System:
     need: dict[int, int] = field(default_factory=dict)
     terms: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
 
+    def values(self, kind: Kind, leaves: Mapping[int, Any]) -> list[Any]:
+        """The value of every node, by the values of the leaves: of every rule, too, whatever branch is taken."""
+        slopes = {slope for terms in self.terms.values() for _, _, slope in terms}
+        return values(self.graph, kind, leaves, (self.output, *slopes))
+
 
 def taylor(here: Point, direction: Mapping[int, Any], order: int, check: bool = True) -> list[Coefficient]:
     """The coefficients c_0 .. c_order along a direction (node to number of the point's kind).
@@ -89,7 +94,7 @@ def taylor(here: Point, direction: Mapping[int, Any], order: int, check: bool = 
     if isinstance(here.value(), Hole):
         return [Coefficient(k, why="there is no value at the point") for k in range(order + 1)]
     system = _closed(here, direction, order)
-    known = values(system.graph, here.kind, {leaf: here.values[node] for node, leaf in system.leaves.items()})
+    known = system.values(here.kind, {leaf: here.values[node] for node, leaf in system.leaves.items()})
     kink = _kink(here, system, known)
     found = [Coefficient(k) for k in range(order + 1)]
     if not kink:
@@ -101,6 +106,8 @@ def taylor(here: Point, direction: Mapping[int, Any], order: int, check: bool = 
             else:
                 one.value = value
         _with_more_digits(here, system, direction, found)
+    elif here.kind.digits == 0:
+        found[0].value = here.value()  # nobody looks beside the point, and the value needs no slope
     if kink or any(one.value is None for one in found) or (check and order <= LARGEST_COMPARED):
         _look_beside(here, direction, found, kink)
     return found
@@ -167,11 +174,6 @@ def _closed(here: Point, direction: Mapping[int, Any], order: int) -> _System:
                 f"Ask for less: --order {max(1, order // 4)}",
             )
     _mark(kind.graph, moves, seeds)
-    # what nothing else uses is worked out whatever branch is taken, and so is every rule
-    named = ops.by_name("copy").code
-    for slope in {slope for terms in system.terms.values() for _, _, slope in terms}:
-        kind.graph.add(named, (slope,), (0, 0))
-    system.graph.output = output
     return system
 
 
@@ -203,7 +205,7 @@ def _with_more_digits(here: Point, system: _System, direction: Mapping[int, Any]
             return
         fine = many(digits)
         leaves = {leaf: exactly(fine, here.values[node]) for node, leaf in system.leaves.items()}
-        known = values(system.graph, fine, leaves)
+        known = system.values(fine, leaves)
         along = {node: exactly(fine, amount) for node, amount in direction.items()}
         truths = _series(fine, system, known, along, order)
         close = fine.number(f"1e-{kind.digits + 4}")
@@ -287,6 +289,8 @@ def _idle(kind: Kind, system: _System, known: list[Any]) -> set[tuple[int, int]]
 def _kink(here: Point, system: _System, known: list[Any]) -> str:
     """The first node, in words, at which the function bends or a condition is at its boundary; "" if there is none."""
     graph, rows, kind = system.graph, ops.rows(), here.kind
+    if slope_may_jump(here):
+        return "there may be a kink or a boundary within"
     settled: dict[int, bool] = {}
 
     def is_settled(node: int) -> bool:

@@ -7,7 +7,7 @@ so an undefined node that nobody uses harms nobody.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from backprop import ops
@@ -15,10 +15,11 @@ from backprop.graph import Graph
 from backprop.kinds import Hole, Kind, Refused
 
 
-def values(graph: Graph, kind: Kind, inputs: Mapping[int, Any]) -> list[Any]:
+def values(graph: Graph, kind: Kind, inputs: Mapping[int, Any], asked: Iterable[int] = ()) -> list[Any]:
     """The value of every node, given the values of the input nodes.
 
-    None marks a node in a branch not taken, a `Hole` a node without a value. An overflow is an infinity.
+    None marks a node in a branch not taken, a `Hole` a node without a value. An overflow is an infinity. Nodes that
+    are `asked` for have a value even where only a branch not taken leads to them.
 
     >>> from backprop.grammar import parse
     >>> from backprop.graph import build
@@ -39,7 +40,7 @@ def values(graph: Graph, kind: Kind, inputs: Mapping[int, Any]) -> list[Any]:
         found[node] = value
     where = ops.by_name("where").code
     if where in codes and not kind.eager:
-        _walk_lazily(graph, kind, found, where)
+        _walk_lazily(graph, kind, found, where, asked)
         return found
     rows, offsets, args = ops.rows(), graph.offsets, graph.args
     for node, code in enumerate(codes):
@@ -70,13 +71,13 @@ def value_at(node: int, row: ops.Row, kind: Kind, operands: list[Any]) -> Any:
         raise
 
 
-def _walk_lazily(graph: Graph, kind: Kind, found: list[Any], where: int) -> None:
+def _walk_lazily(graph: Graph, kind: Kind, found: list[Any], where: int, asked: Iterable[int]) -> None:
     """Evaluate on demand, so that only the branch of a `where` that is taken is worked out.
 
     Whatever is not reached through a branch is demanded in order; a `where` demands its condition, then one branch.
     """
     codes, rows = graph.codes, ops.rows()
-    demanded = _demanded(graph, where)
+    demanded = _demanded(graph, where, asked)
     for root in range(len(codes)):
         if not demanded[root]:
             continue
@@ -104,9 +105,11 @@ def _walk_lazily(graph: Graph, kind: Kind, found: list[Any], where: int) -> None
                 found[node] = value_at(node, rows[codes[node]], kind, [found[arg] for arg in operands])
 
 
-def _demanded(graph: Graph, where: int) -> bytearray:
+def _demanded(graph: Graph, where: int, asked: Iterable[int]) -> bytearray:
     """Which nodes are needed whatever the conditions say: 0 for those that only a branch leads to."""
     used, demanded = bytearray(len(graph)), bytearray(len(graph))
+    for node in asked:
+        demanded[node] = 1
     for node in range(len(graph) - 1, -1, -1):
         operands = graph.operands(node)
         for operand in operands:

@@ -156,23 +156,27 @@ class _Judging:
         elif here.value is None:
             self.at_kink(found, claim, said, here)
         else:
-            text = claim.number or ""
-            matched = match(text, said, here.value)
-            found.verdict = RIGHT if matched.right else WRONG
-            found.digits = _digits(matched)
-            found.reason = matched.remark or None
-            if not matched.right and self.right_in_doubles(claim, said):
-                found.verdict = RIGHT
-                found.reason = f"right for the doubles nearest to the inputs; as they are typed it is {_shown(here.value)}"
-            elif not matched.right:
-                what = "value" if claim.by is None else "derivative"
-                found.reason = matched.remark or f"the {what} is {_shown(here.value)}"
-                samples = [self.here]
-                if said == 0 and affordable(self.graph, LEVELS[-1]):  # what is 0 with few digits may not be with more
-                    samples.append(Sample(self.graph, self.here.texts, LEVELS[-1]))
-                found.slips = likely_slips(
-                    self.graph, claim, samples, lambda sample, value: is_near(text, said, value)
-                )
+            self.matched(found, claim, said, here)
+
+    def matched(self, found: Judged, claim: Claim, said: Any, here: Truth) -> None:
+        """A number where there is one that is right."""
+        assert self.here is not None
+        text, right = claim.number or "", _shown(here.value)
+        matched = match(text, said, here.value)
+        found.digits = _digits(matched)
+        if matched.right:
+            found.verdict, found.reason = RIGHT, matched.remark or None
+            return
+        if self.right_in_doubles(claim, said):
+            told = f"right for the doubles nearest to the inputs; as they are typed it is {right}"
+            found.verdict, found.reason = RIGHT, told
+            return
+        what = "value" if claim.by is None else "derivative"
+        found.verdict, found.reason = WRONG, matched.remark or f"the {what} is {right}"
+        samples = [self.here]
+        if said == 0 and affordable(self.graph, LEVELS[-1]):  # what is 0 with few digits may not be with more
+            samples.append(Sample(self.graph, self.here.texts, LEVELS[-1]))
+        found.slips = likely_slips(self.graph, claim, samples, lambda sample, value: is_near(text, said, value))
 
     def right_in_doubles(self, claim: Claim, said: Any) -> bool:
         """Whether a number is right where each input is the double nearest to what was typed.
@@ -319,10 +323,11 @@ class _Judging:
         """The slip that gives the formula at every point, the one given included; a constant factor when none does."""
         said = {id(trial.sample): value for trial, value in judged}
         samples = [trial.sample for trial, _ in judged]
-        if met is False and here is not None and here.value is not None and self.here is not None:
-            samples.insert(0, self.here)
-            said[id(self.here)] = self.here.said(claim)
-
+        point = self.here if met is False and here is not None and here.value is not None else None
+        at_point = None if point is None else point.said(claim)
+        if point is not None and at_point is not None:
+            samples.insert(0, point)
+            said[id(point)] = at_point
         samples = [sample for sample in samples if sharp(claim, sample, said[id(sample)])]
         if len(samples) < LEAST_POINTS:
             return []

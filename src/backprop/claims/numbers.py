@@ -61,7 +61,7 @@ def match(text: str, said: Any, right: Any) -> Match:
         return Match(True, digits, typed, f"right to {typed - 1} digits; the last one is not rounded")
     if whole and places <= 0.5:
         return Match(False, digits, typed, "rounded to a whole number; write some decimals")
-    return Match(False, digits, typed, _nearly(digits, f"not to the {typed} you wrote") if typed > 1 else "")
+    return Match(False, digits, typed, _nearly(min(digits, typed - 1), f"not to the {typed} you wrote"))
 
 
 def is_near(text: str, said: Any, right: Any) -> bool:

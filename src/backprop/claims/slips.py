@@ -283,8 +283,11 @@ class Ways:
     # -- the chain rule
 
     def inner(self) -> Iterator[Candidate]:
-        """The derivative of an inner function lost."""
+        """The derivative of an inner function lost; h, where h has a name, and not h - y, which moves with it."""
         for node in self.nodes[1:]:
+            moving = [operand for operand in self.graph.operands(node) if self.moves[operand]]
+            if self.row(node).name in ("add", "sub") and len(moving) == 1 and moving[0] in self.graph.names:
+                continue
             yield Candidate("inner-factor", partial(self.with_tangent, node, "1"), partial(self.says_inner, node))
 
     def says_inner(self, node: int) -> str:

@@ -305,7 +305,7 @@ class Field:
     def trials(self, of: int, by: int | None) -> Trials:
         """The points at which what is right is known for certain."""
         if (of, by) not in self._trials:
-            most = min(MOST_POINTS, MOST_EVALUATIONS // (12 * len(self.graph)))
+            most = max(LEAST_POINTS, min(MOST_POINTS, MOST_EVALUATIONS // (12 * len(self.graph))))
             usable: list[Trial] = []
             skipped = 0
             claim = Claim("", of, by, "", "")

@@ -14,7 +14,17 @@ from backprop.path_sums.factored import Factored, factor
 from backprop.path_sums.largest import Top, top
 from backprop.path_sums.listed import PathTerm, listing, terms
 from backprop.path_sums.network import Network, Routes, routes
-from backprop.path_sums.sums import adjoint, agrees, answer_apart, count, exit_code, size_total, total, undefined
+from backprop.path_sums.sums import (
+    adjoint,
+    agrees,
+    answer_apart,
+    count,
+    exit_code,
+    not_proven,
+    size_total,
+    total,
+    undefined,
+)
 
 __all__ = [
     "Factored",
@@ -29,6 +39,7 @@ __all__ = [
     "exit_code",
     "factor",
     "listing",
+    "not_proven",
     "routes",
     "size_total",
     "terms",

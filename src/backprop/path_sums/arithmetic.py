@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -19,7 +19,10 @@ from backprop.record import Value
 WIDE = decimal.Context(prec=60, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
 COMPARED = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
 
-Number = Any  # float, Decimal or Fraction; None where undefined
+DOWN, UP = WIDE.copy(), WIDE.copy()
+DOWN.rounding, UP.rounding = decimal.ROUND_FLOOR, decimal.ROUND_CEILING
+
+Number = Any  # float, Decimal, Fraction or Enclosure; None where undefined
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +37,52 @@ class Arithmetic:
     dead: Number = None
 
 
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """All numbers from `low` to `high`, a ball of kind certified; what comes of it is rounded outwards."""
+
+    low: Decimal
+    high: Decimal
+
+    @classmethod
+    def of(cls, ball: Mapping[str, str]) -> Enclosure:
+        middle, radius = Decimal(ball["mid"]), Decimal(ball["rad"])
+        return cls(DOWN.subtract(middle, radius), UP.add(middle, radius))
+
+    def __add__(self, other: Enclosure) -> Enclosure:
+        return Enclosure(DOWN.add(self.low, other.low), UP.add(self.high, other.high))
+
+    def __mul__(self, other: Enclosure) -> Enclosure:
+        pairs = [(left, right) for left in (self.low, self.high) for right in (other.low, other.high)]
+        return Enclosure(min(DOWN.multiply(*pair) for pair in pairs), max(UP.multiply(*pair) for pair in pairs))
+
+    def __abs__(self) -> Enclosure:
+        low, high = self.low.copy_abs(), self.high.copy_abs()
+        inside = self.low <= 0 <= self.high
+        return Enclosure(Decimal(0) if inside else min(low, high), max(low, high))
+
+    def meets(self, other: Enclosure) -> bool:
+        """Whether they have a number in common."""
+        return self.low <= other.high and other.low <= self.high
+
+    def ball(self) -> dict[str, str]:
+        """Middle and radius as a trace holds them; all of it lies within them."""
+        middle = WIDE.divide(WIDE.add(self.low, self.high), Decimal(2))
+        radius = max(UP.subtract(self.high, middle), UP.subtract(middle, self.low))
+        return {"mid": _digits(middle), "rad": _digits(radius)}
+
+
+def _digits(value: Decimal) -> str:
+    found = value.normalize(UP).copy_abs() if value == 0 else value.normalize(UP)
+    return f"{found:f}" if -7 <= found.adjusted() < 21 else str(found).replace("E", "e")
+
+
 def number_of(value: Value | None) -> Number:
-    """A partial as a number; None when it has none or is no number, NotImplemented when it is a formula or a ball."""
+    """A partial as a number; None when it has none or is no number, NotImplemented when it is a formula."""
     if value is None:
         return None
     if isinstance(value, dict):
-        return NotImplemented
+        return Enclosure.of(value)
     if isinstance(value, int | float):
         return None if value != value else float(value)
     if value in ("NaN", "Infinity", "-Infinity"):
@@ -54,10 +97,13 @@ def is_finite(value: Number) -> bool:
     """Whether a number is neither an infinity nor NaN; a fraction always is, however large."""
     if isinstance(value, Decimal):
         return value.is_finite()
-    return isinstance(value, Fraction) or math.isfinite(value)
+    return isinstance(value, Fraction | Enclosure) or math.isfinite(value)
 
 
 def widened(value: Number) -> Decimal | None:
+    """A number in 60 digits; of an enclosure the one that is largest by its absolute value."""
+    if isinstance(value, Enclosure):
+        return abs(value).high
     if value is None or isinstance(value, Decimal):
         return value
     if isinstance(value, Fraction):
@@ -119,6 +165,14 @@ def wide(digits: int) -> Arithmetic:
 
 PLAIN = Arithmetic(1.0, operator.mul, operator.add, abs, lambda value: value + 0.0)
 EXACT = careful(operator.mul, operator.add, Fraction(0), Fraction(1), abs, lambda value: Written(fraction_text(value)))
+BALLS = careful(
+    operator.mul,
+    operator.add,
+    Enclosure(Decimal(0), Decimal(0)),
+    Enclosure(Decimal(1), Decimal(1)),
+    abs,
+    Enclosure.ball,
+)
 # of terms in symbols: there are no numbers, and whatever is asked for is absent
 ABSENT = Arithmetic(None, lambda _left, _right: None, lambda _left, _right: None, lambda _: None, lambda _: None)
 

@@ -10,7 +10,19 @@ from typing import Any, TypeVar
 
 from backprop.figures import Written, figure
 from backprop.mistakes import NotATrace, UnknownNode
-from backprop.path_sums.arithmetic import ABSENT, EXACT, PLAIN, Number, digits_of, is_finite, number_of, wide, widened
+from backprop.path_sums.arithmetic import (
+    ABSENT,
+    BALLS,
+    EXACT,
+    PLAIN,
+    Enclosure,
+    Number,
+    digits_of,
+    is_finite,
+    number_of,
+    wide,
+    widened,
+)
 from backprop.record import Edge, Trace
 
 Made = TypeVar("Made")
@@ -91,7 +103,10 @@ class Network:
         if self.plain:
             self.numbers, self.arithmetic = found, PLAIN
             return
-        if self.trace.kind == "exact" or any(isinstance(value, Fraction) for value in found):
+        if any(isinstance(value, Enclosure) for value in found):
+            self.arithmetic = BALLS
+            self.numbers = [value if isinstance(value, Enclosure) else None for value in found]
+        elif self.trace.kind == "exact" or any(isinstance(value, Fraction) for value in found):
             self.arithmetic = EXACT
             self.digits = 0
             self.numbers = [None if value is None or not is_finite(value) else Fraction(value) for value in found]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from backprop.path_sums.arithmetic import WIDE, Number, number_of, wide, widened
+from backprop.path_sums.arithmetic import WIDE, Enclosure, Number, number_of, wide, widened
 from backprop.path_sums.network import Network, Routes
 from backprop.record import Value
 
@@ -56,11 +56,24 @@ def answer_apart(routes: Routes) -> Value | None:
     return None if same else known
 
 
+def not_proven(routes: Routes) -> bool:
+    """Whether nothing is proven of the derivative, whatever the terms are: the value may jump (kind certified)."""
+    trace = routes.network.trace
+    asked = routes.target_id == trace.output and routes.source_id in trace.wrt and trace.mode == "reverse"
+    return trace.kind == "certified" and asked and routes.source_id not in trace.gradient
+
+
 SMALLEST = Decimal("5e-324")
 
 
 def agrees(routes: Routes, found: Value | None) -> bool | None:
-    """Whether a sum of terms is the adjoint of the trace, as near as rounding lets it; None when one is missing."""
+    """Whether a sum of terms is the adjoint of the trace, as near as rounding lets it; None when one is missing.
+
+    Two enclosures agree when they have a number in common.
+    """
+    if isinstance(number_of(found), Enclosure):
+        proven = number_of(adjoint(routes))
+        return number_of(found).meets(proven) if isinstance(proven, Enclosure) else None
     known = _size_of_difference(adjoint(routes), Decimal(0))
     if known is None or number_of(found) is None:
         return None
@@ -85,9 +98,15 @@ def _size_of_difference(value: Value | None, other: Decimal | None) -> Decimal |
 
 
 def exit_code(found: Sequence[Routes]) -> int:
-    """0 fine, 1 when a sum over paths is not the adjoint, 3 when a sum is undefined at this point and not asked for."""
+    """0 fine, 1 when a sum over paths is not the adjoint, 3 when a derivative is undefined here and not asked for.
+
+    Where terms have no sum and the trace answers all the same, from values beside the point, nothing is undefined.
+    """
     numeric = [routes for routes in found if not routes.symbolic]
-    if any(total(routes) is None and routes.network.trace.undefined is None for routes in numeric):
+    if any(not_proven(routes) for routes in numeric):
+        return 3
+    without = [routes for routes in numeric if total(routes) is None and answer_apart(routes) is None]
+    if any(routes.network.trace.undefined is None for routes in without):
         return 3
     return 1 if any(agrees(routes, total(routes)) is False for routes in numeric) else 0
 

@@ -20,31 +20,41 @@ UNDEFINED = "undefined"
 
 def render(report: HessianReport, look: Look) -> Iterator[str]:
     """The lines of the report, without line ends."""
+    missing = _missing(report)
     yield from paragraph(look, "; ".join(statements(report.canonical.split("; "))), "heading", INDENT)
     yield from point(look, "at", report.inputs)
     if report.value is not None:
         yield from paragraph(look, f"{report.output} = {look.figure(report.value)}", indent=INDENT)
         for name in report.wrt:
-            shown = look.figure(report.gradient[name]) if name in report.gradient else UNDEFINED
+            shown = look.figure(report.gradient[name]) if name in report.gradient else missing
             yield from paragraph(look, f"{slope(report.output, name)} = {shown}", indent=INDENT)
         if report.wrt:
             yield ""
-            yield from matrix(look, report.wrt, report.hessian)
+            yield from matrix(look, report.wrt, report.hessian, missing)
         if report.witnesses:
             yield ""
             yield from _entries(look, report)
     if report.notes:
         yield ""
         for note in report.notes:
-            role = "bad" if note.code == "undefined" else "warning"
+            role = "bad" if note.code in ("undefined", "not-proven") else "warning"
             yield from paragraph(look, f"note: {note.text}", role, INDENT)
     yield ""
     yield from paragraph(look, *verdict(report), INDENT)
 
 
-def matrix(look: Look, names: Sequence[str], rows: Mapping[str, Mapping[str, Value]]) -> Iterator[str]:
+def _missing(report: HessianReport) -> str:
+    """What a number that is not there is called: of balls nothing is proven."""
+    return "not proven" if any(note.code == "not-proven" for note in report.notes) else UNDEFINED
+
+
+def matrix(
+    look: Look, names: Sequence[str], rows: Mapping[str, Mapping[str, Value]], missing: str = UNDEFINED
+) -> Iterator[str]:
     """The Hessian as a matrix, a row and a column for each name; on a narrow screen a few columns at a time."""
-    shown: list[list[Cell]] = [[one, *(_figure(look, rows[one].get(other)) for other in names)] for one in names]
+    shown: list[list[Cell]] = [
+        [one, *(_figure(look, rows[one].get(other), missing) for other in names)] for one in names
+    ]
     widest = max(1, look.width or 1)
     first = 0
     while first < len(names):
@@ -62,8 +72,8 @@ def matrix(look: Look, names: Sequence[str], rows: Mapping[str, Mapping[str, Val
         first = last
 
 
-def _figure(look: Look, value: Value | None) -> Cell:
-    return (UNDEFINED, "bad") if value is None else look.figure(value)
+def _figure(look: Look, value: Value | None, missing: str) -> Cell:
+    return (missing, "bad") if value is None else look.figure(value)
 
 
 def _entries(look: Look, report: HessianReport) -> Iterator[str]:
@@ -75,7 +85,8 @@ def _entries(look: Look, report: HessianReport) -> Iterator[str]:
     for place, one in enumerate(report.wrt):
         for other in report.wrt[place:]:
             pair = f"{one},{other}"
-            row: list[Cell] = [slope_of_slope(report.output, one, other), _figure(look, report.hessian[one].get(other))]
+            found = _figure(look, report.hessian[one].get(other), _missing(report))
+            row: list[Cell] = [slope_of_slope(report.output, one, other), found]
             if report.formulas:
                 row.append(report.formulas.get(pair, ""))
             row.append(checked(said.get(pair, [])))
@@ -89,7 +100,7 @@ def _entries(look: Look, report: HessianReport) -> Iterator[str]:
 def verdict(report: HessianReport) -> tuple[str, str]:
     """The last line, and its role."""
     if report.exit_code == 3:
-        return "undefined at this point: see the notes", "bad"
+        return f"{_missing(report)} at this point: see the notes", "bad"
     wrong = sum(witness.verdict == "DISAGREES" for witness in report.witnesses)
     if wrong:
         return f"{wrong} of {len(report.witnesses)} checks DISAGREE", "bad"

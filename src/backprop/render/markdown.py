@@ -30,6 +30,10 @@ def _page(trace: Trace, look: Look) -> Iterator[str]:
     if trace.inputs:
         yield ""
         yield "At " + ", ".join(_code(f"{name} = {look.figure(value)}") for name, value in trace.inputs.items()) + "."
+    if trace.kind not in ("real", "symbol"):
+        yield from ("", f"Kind: {_code(trace.kind)}.")
+    if trace.convention is not None:
+        yield from ("", f"Convention: {_code(trace.convention)}.")
     yield from _table("Values", ("node", "formula", put_in(trace), "value"), _values(value_lines(trace, look)))
     title, lines = ("Tangents", tangent_lines) if trace.mode == "forward" else ("Adjoints", adjoint_lines)
     columns = (title[:-1].lower(), "chain rule", "rules put in", put_in(trace), "value", "remark")

@@ -21,6 +21,7 @@ from backprop.path_sums import (
     count,
     factor,
     listing,
+    not_proven,
     size_total,
     top,
     total,
@@ -29,6 +30,7 @@ from backprop.path_sums import (
 from backprop.record import Value, json_value
 from backprop.render.csv import all_digits, csv_line
 from backprop.render.json import ascii_json
+from backprop.render.kinks import taken
 from backprop.render.look import Look
 from backprop.render.tables import GAP, cells, natural_width, paragraph, table, visible
 from backprop.working import slope
@@ -142,10 +144,11 @@ def _closing(routes: Routes, look: Look, number: int, start: list[PathTerm], las
         return f"{name} = {_sum_of([path.product for path in start])}" if number <= len(start) else "", None
     missing = undefined(routes)
     if last.running is None and missing:
-        told = f"{name} is undefined here: {how_many(missing, 'term is', 'terms are')} undefined"
-        return told + _answer_instead(routes, look), "bad"
+        word, instead = _missing(routes), _answer_instead(routes, look)
+        what, role = ("is no sum of these terms", "warning") if instead else (f"is {word} here", "bad")
+        return f"{name} {what}: {how_many(missing, 'term is', 'terms are')} {word}{instead}", role
     if last.running is None:
-        return f"{name} is undefined here: terms without bound cancel{_answer_instead(routes, look)}", "bad"
+        return f"{name} is {_missing(routes)} here: terms without bound cancel{_answer_instead(routes, look)}", "bad"
     value = look.figure(last.running)
     text = f"{name} = {value}"
     if number <= len(start):
@@ -158,11 +161,15 @@ def _closing(routes: Routes, look: Look, number: int, start: list[PathTerm], las
 
 
 def _judged(routes: Routes, look: Look, value: Value | None, text: str) -> tuple[str, str | None]:
+    if not_proven(routes):
+        return f"{text}, but the value may jump: no slope is proven", "bad"
     known = adjoint(routes)
     same = agrees(routes, value)
     apart = answer_apart(routes)
     if apart is not None:
-        by = "in doubles" if routes.source_id in routes.network.trace.mended else "by the rules"
+        trace = routes.network.trace
+        by = "in doubles" if routes.source_id in trace.mended else "by the rules"
+        by = "over the paths" if trace.kind == "certified" else by
         return f"{text} {by}{_answer_instead(routes, look)}", "warning"
     if same is None:
         return text, "value"
@@ -171,12 +178,23 @@ def _judged(routes: Routes, look: Look, value: Value | None, text: str) -> tuple
     return f"{text}{GAP}✗ the adjoint is {look.figure(known)}", "bad"
 
 
+def _missing(routes: Routes) -> str:
+    """What a term without a value is called: a ball that cannot tell whether there is one proves nothing."""
+    return "undefined" if all(edge.proven for edge in routes.network.edges) else "not proven"
+
+
 def _answer_instead(routes: Routes, look: Look) -> str:
     """What the trace answers where the terms do not tell it, and how that is known; "" when it has nothing better."""
     apart = answer_apart(routes)
     if apart is None:
         return ""
-    lost = routes.source_id in routes.network.trace.mended
+    if routes.network.trace.kind == "certified":
+        return f"; with the intervals taken apart it is {look.figure(apart)}"
+    trace = routes.network.trace
+    told = next(taken(trace.output, (one for one in trace.one_sided if one.of == routes.source_id), look), "")
+    if told:
+        return f"; {told}"
+    lost = routes.source_id in trace.mended
     return f"; {'with more digits it' if lost else 'the slope of the values beside the point'} is {look.figure(apart)}"
 
 
@@ -190,8 +208,8 @@ def _sum_of(addends: Sequence[str]) -> str:
 def _sum(routes: Routes, look: Look) -> Iterator[str]:
     name, value = slope(routes.target_id, routes.source_id), total(routes)
     if value is None:
-        missing = how_many(undefined(routes), "term is", "terms are")
-        told = f"{name} is undefined here: {missing} undefined"
+        missing, word = how_many(undefined(routes), "term is", "terms are"), _missing(routes)
+        told = f"{name} is {word} here: {missing} {word}"
         yield from paragraph(look, told + _answer_instead(routes, look), "bad")
         return
     size = f"their sizes add up to {look.figure(size_total(routes))}"
@@ -276,8 +294,8 @@ class _Writer:
         if self.routes.symbolic:
             return [str(path.index), route, visible(look.letters(path.product))]
         partials = f"{symbols} = {numbers}" if symbols != numbers else numbers
-        term = "undefined" if path.term is None else look.figure(path.term)
-        running = "undefined" if path.running is None else look.figure(path.running)
+        term = _missing(self.routes) if path.term is None else look.figure(path.term)
+        running = _missing(self.routes) if path.running is None else look.figure(path.running)
         return [str(path.index), route, partials or "1", term, running]
 
     def numbers(self, path: PathTerm) -> str:

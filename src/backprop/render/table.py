@@ -14,6 +14,7 @@ from itertools import chain, islice
 
 from backprop.record import Edge, Node, OneSided, Trace, Value, Witness
 from backprop.render import Format
+from backprop.render.kinks import is_taken, taken
 from backprop.render.look import Look
 from backprop.render.tables import MEASURED, Cell, cells, natural_width, paragraph, table, visible, wrap
 from backprop.working import (
@@ -523,17 +524,45 @@ def verdict(trace: Trace, look: Look) -> tuple[str, str]:
     if not trace.wrt:
         return value, "good"
     count = "1 derivative" if len(trace.wrt) == 1 else f"{len(trace.wrt)} derivatives"
-    weak = any(witness.verdict == "inaccurate" for witness in trace.witnesses)
-    if trace.mended:
-        return f"{value}, {count}, worked out with more digits where doubles lose them", "warning"
-    if weak:
-        return f"{value}, {count}; digits are lost at this point", "warning"
-    agreed = {one.of for one in trace.witnesses if one.verdict == "agrees" and one.by != "rounding"}
     if trace.kind == "symbol":
         return f"{value}, {count}", "value"
-    if "all" not in agreed and not agreed.issuperset(trace.wrt):
-        return f"{value}, {count}, not checked" if not agreed else f"{value}, {count}, not all checked", "value"
-    return f"{value}, {count}, every check agrees", "good"
+    chosen = [*taken(trace.output, trace.one_sided, look), *_by_convention(trace)]
+    told, role = _confirmed(trace) if trace.one_sided or not chosen else ("", "warning")
+    if trace.mended:
+        told, role = "worked out with more digits where doubles lose them", "warning"
+    elif any(witness.verdict == "inaccurate" for witness in trace.witnesses):
+        told, role = "digits are lost at this point", "warning"
+    parts = [f"{value}, {count}" + (f", {told}" if told else ""), *chosen]
+    return (": " if not told else "; ").join(parts[:2]) + "".join(f"; {part}" for part in parts[2:]), (
+        "warning" if chosen else role
+    )
+
+
+def _by_convention(trace: Trace) -> Iterator[str]:
+    """What is to be said of kinks beside which nobody looked: a convention, or the rules, had the word."""
+    if not trace.one_sided and any(note.code == "kink" for note in trace.notes):
+        yield "at a kink, " + ("what the rules take" if trace.convention is None else f"as {trace.convention} takes it")
+
+
+def _confirmed(trace: Trace) -> tuple[str, str]:
+    """How many derivatives are confirmed, of those that are more than a choice; "" where every one is a choice."""
+    singular = {one.of: one for one in trace.one_sided}
+    names = [name for name in trace.wrt if name not in singular or not is_taken(singular[name])]
+    agreed = [one for one in trace.witnesses if one.verdict == "agrees" and one.by != "rounding"]
+    rules = any(one.by == "sympy rules" for one in agreed)
+    each = {one.of for one in agreed if one.by != "sympy rules"}
+    # right rules make a right derivative, but for a point where the answer does not come from them
+    confirmed = [name for name in names if {name, "all"} & each or (rules and name not in singular)]
+    if not names:
+        return "", "warning"
+    if len(confirmed) < len(names):
+        beside = [slope(trace.output, name) for name in names if name in singular and name not in confirmed]
+        if trace.witnesses and len(confirmed) + len(beside) == len(names):
+            told = f"{', '.join(beside[:3])} from values beside the point"
+            return f"{len(confirmed)} confirmed, {told}" if confirmed else told, "value"
+        told = f"{len(confirmed)} confirmed, {len(names) - len(confirmed)} not" if confirmed else "not checked"
+        return told, "value"
+    return ("every check agrees" if len(names) == len(trace.wrt) else f"{len(names)} confirmed"), "good"
 
 
 def _slopes(trace: Trace, names: Iterable[str]) -> Iterator[str]:
