@@ -17,15 +17,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import backprop
-from backprop import rewrites
-from backprop.accuracy import accuracy
-from backprop.fine import ENOUGH, digits_kept
+from backprop.accuracy import rewrites
+from backprop.accuracy.fine import ENOUGH, digits_kept
+from backprop.accuracy.lost_digits import lost_digits
+from backprop.accuracy.mending import accuracy
+from backprop.accuracy.rounding import DOUBLE, INF
 from backprop.kinds import Hole, is_number
 from backprop.kinds.digits import Digits
-from backprop.lost_digits import lost_digits
 from backprop.point import Point, Program, at
 from backprop.record import Trace
-from backprop.rounding import DOUBLE, INF
 from backprop.rules import kinks
 from backprop.schema import schema
 from programs import NAMES, points, programs
@@ -302,7 +302,7 @@ def test_a_node_beyond_all_doubles_has_no_digits_left() -> None:
 
 
 def test_a_graph_too_large_for_more_digits_is_said_and_not_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backprop.fine.LARGER", 1)
+    monkeypatch.setattr("backprop.accuracy.fine.LARGER", 1)
     large = at("; ".join([f"b{i} = sin(x + {i})" for i in range(6000)]) + "; (1 - cos(x))", {"x": 1e-9})
     notes = list(lost_digits(large))
     assert [note.code for note in notes] == ["lost-digits"]
@@ -666,7 +666,8 @@ def test_an_ordinary_gradient_loads_nothing_for_more_digits() -> None:
     code = (
         "import sys; from backprop.cli import main;"
         "main(['grad', 'x*y + tanh(w*x)', 'x=0.5', 'y=2', 'w=0.3']);"
-        "print(sorted({'mpmath', 'sympy', 'backprop.fine', 'backprop.rewrites'} & set(sys.modules)), file=sys.stderr)"
+        "more = {'mpmath', 'sympy', 'backprop.accuracy.fine', 'backprop.accuracy.rewrites'};"
+        "print(sorted(more & set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"

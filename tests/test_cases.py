@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import backprop
-from backprop import hessians
+from backprop.higher import hessians
 from backprop.path_sums import Routes, count
 from backprop.record import Trace
 from command import call

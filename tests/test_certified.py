@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import backprop
 from backprop import figures, kinds, mistakes, ops, rules
-from backprop.balls import UNDECIDED, Ball, Undecided, working
-from backprop.certificates import doubles
-from backprop.enclosures import FIRST_BITS, Certified
+from backprop.balls.ball import UNDECIDED, Ball, Undecided, working
+from backprop.balls.certificates import doubles
+from backprop.balls.enclosures import FIRST_BITS, Certified
 from backprop.kinds import Hole
 from backprop.kinds.digits import Digits
 from backprop.point import Point, Program, at
@@ -742,8 +742,7 @@ def without_flint(monkeypatch: pytest.MonkeyPatch) -> None:
         return real(name, *rest, **more)
 
     for module in list(sys.modules):
-        if module.partition(".")[0] == "flint" or module in ("backprop.balls", "backprop.ball_functions",
-                                                             "backprop.ranges", "backprop.enclosures"):  # fmt: skip
+        if module.startswith(("flint", "backprop.balls.")):
             monkeypatch.delitem(sys.modules, module)
     monkeypatch.setattr(builtins, "__import__", hidden)
 

@@ -18,7 +18,7 @@ import backprop
 import peers
 from backprop import ops
 from backprop.conventions import FRAMEWORKS, framework
-from backprop.opinions import Truth, opinions
+from backprop.conventions.opinions import Truth, opinions
 from backprop.point import at
 from backprop.rules import formula
 from command import call

@@ -14,17 +14,17 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import backprop
-from backprop import hessians
-from backprop.curvature import Entry, entries, product
-from backprop.directions import directional
-from backprop.gradient_graph import Curvature, gradient_graph
+from backprop.higher import hessians
+from backprop.higher.curvature import Entry, entries, product
+from backprop.higher.differences import second
+from backprop.higher.directions import directional
+from backprop.higher.gradient_graph import Curvature, gradient_graph
 from backprop.kinds import Hole, is_number
 from backprop.kinds.node import Nodes
 from backprop.mistakes import Mistake, NoVariable, TooMuchWork, Undefined, UnreadableDirection
 from backprop.point import Program, at
 from backprop.rules import kinks
 from backprop.schema import hessian_schema
-from backprop.second_differences import second
 from backprop.witnesses import sympy_whole
 from command import call
 from programs import NAMES, at_a_kink, numbers, points, programs
@@ -574,4 +574,9 @@ def test_an_ordinary_gradient_loads_nothing_of_this() -> None:
 
     code = "import sys; from backprop import cli; cli.main(['grad', 'x^2', '--x', '3']); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"backprop.directions", "backprop.hessians", "backprop.taylor", "backprop.kinds.node"} & set(loaded)
+    assert not {
+        "backprop.higher.directions",
+        "backprop.higher.hessians",
+        "backprop.higher.taylor",
+        "backprop.kinds.node",
+    } & set(loaded)

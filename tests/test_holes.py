@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 import backprop
-from backprop.limits import Limit, limit, tends
+from backprop.beside.limits import Limit, limit, tends
 from backprop.record import Limits, Trace
 from backprop.schema import schema
 

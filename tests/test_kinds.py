@@ -119,7 +119,9 @@ def test_a_limit_moves_the_bound_of_a_kind() -> None:
 def test_an_extra_that_is_missing_is_named_with_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    for module in [name for name in sys.modules if name.startswith(("flint", "backprop.enclosures", "backprop.balls"))]:
+    for module in [
+        name for name in sys.modules if name.startswith(("flint", "backprop.balls.enclosures", "backprop.balls.ball"))
+    ]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "flint", None)
     with pytest.raises(mistakes.ExtraMissing) as caught:

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import assume, given, settings
 
 from backprop import ops
-from backprop.curvature import product
-from backprop.directions import directional
-from backprop.gradient_graph import Curvature
+from backprop.higher.curvature import product
+from backprop.higher.directions import directional
+from backprop.higher.gradient_graph import Curvature
+from backprop.higher.taylor import taylor
 from backprop.kinds.digits import Digits
 from backprop.mistakes import OptionValue, TooMuchWork, Undefined, UnreadableDirection
 from backprop.ops import Operands, Row
 from backprop.point import Point, at
-from backprop.taylor import taylor
 from backprop.writing import Written, written
 from command import call
 from programs import at_a_kink, points, programs

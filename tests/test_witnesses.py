@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 
 from backprop import ops, rules, sympy_child
-from backprop.fine import Fine
+from backprop.accuracy.fine import Fine
 from backprop.graph import Graph
 from backprop.kinds import Hole, Kind
 from backprop.kinds.digits import Digits

@@ -18,7 +18,7 @@ from backprop.mistakes import Mistake
 if TYPE_CHECKING:
     from backprop.checks import CheckReport
     from backprop.derivatives import Derivatives
-    from backprop.directions import Direction, Directional
+    from backprop.higher.directions import Direction, Directional
     from backprop.path_sums import PathTerm
     from backprop.point import Number, Program
     from backprop.record import Trace
@@ -85,8 +85,8 @@ def grad(
     """The value and the gradient. Raises `Mistake`, also where the value or a derivative is undefined.
 
     The numbers are floats, and with another `kind` what it works with: `fractions.Fraction` for "exact", `mpmath.mpf`
-    of so many digits for "digits:30". For "certified" each is a `backprop.balls.Ball`, which is proven to hold the true
-    number: `float(ball)` is its middle, `ball.bounds` are two floats around it, and `0.3 in ball` asks.
+    of so many digits for "digits:30". For "certified" each is a `backprop.balls.ball.Ball`, which is proven to hold the
+    true number: `float(ball)` is its middle, `ball.bounds` are two floats around it, and `0.3 in ball` asks.
     """
     from backprop import kinds
     from backprop.gradient import gradient
@@ -108,7 +108,7 @@ def hessian(
 
     `wrt` names inputs, all of them when it is None. Raises `Mistake`, also where a second derivative does not exist.
     """
-    from backprop.hessians import hessian as second_derivatives
+    from backprop.higher.hessians import hessian as second_derivatives
 
     return second_derivatives(program, inputs or {}, wrt, kind, limit)
 
@@ -131,7 +131,7 @@ def directional(
     A direction is {"x": 1, "y": 0}, [1, 0] in the order of `wrt`, or a text such as "x=1,y=0"; a name left out has 0.
     `order` gives the Taylor series of f(x + t·v) along `jvp`, up to that power of t.
     """
-    from backprop import directions
+    from backprop.higher import directions
 
     return directions.directional(
         program,

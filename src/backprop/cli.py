@@ -497,12 +497,13 @@ def grad(asked: Asked) -> int:
     for note in lost(here):
         asked.say(f"note: {note.text}")
     if kind.intervals:
-        from backprop.certificates import doubles
+        from backprop.balls.certificates import doubles
 
         if text := doubles(here):
             asked.say(f"note: {text}")
     if kind.propagates:
-        from backprop import birthplace, opinions
+        from backprop import birthplace
+        from backprop.conventions import opinions
 
         asked.say_birth(birthplace.birth(here))
         for text in opinions.remarks(here):
@@ -524,9 +525,9 @@ def grad(asked: Asked) -> int:
 
 def _directional(asked: Asked) -> int:
     """What `grad` tells besides the gradient."""
-    from backprop.directions import directional
+    from backprop.higher.directions import directional
+    from backprop.higher.taylor import LARGEST_ORDER
     from backprop.render.directions import render
-    from backprop.taylor import LARGEST_ORDER
 
     words = asked.words
     for option in ("undefined", "convention"):
@@ -574,7 +575,7 @@ def hessian(asked: Asked) -> int:
 
     Exit code 1 when a witness disagrees, 3 when a second derivative does not exist.
     """
-    from backprop.hessians import report
+    from backprop.higher.hessians import report
     from backprop.render.hessian import render
 
     program, inputs = asked.question()
@@ -809,7 +810,7 @@ def vars_(asked: Asked) -> int:
 )
 def conventions(asked: Asked) -> int:
     """Show what each framework and each convention gives for the derivatives here, and which of them are right."""
-    from backprop.opinions import opinions
+    from backprop.conventions.opinions import opinions
     from backprop.render.conventions import render
 
     program, inputs = asked.question()

@@ -769,9 +769,12 @@ class NotANumber(Mistake):
         self.name = name
         shown = text if len(text) <= 60 else text[:57] + "..."
         if text.strip().lower() == "nan":
-            cause, repair = f"{name} is NaN", (
-                "NaN is not a number, so nothing can be differentiated there. "
-                "backprop trace follows it with --undefined propagate"
+            cause, repair = (
+                f"{name} is NaN",
+                (
+                    "NaN is not a number, so nothing can be differentiated there. "
+                    "backprop trace follows it with --undefined propagate"
+                ),
             )
         elif text.strip().startswith("["):
             cause, repair = f"{name} is a list", "This version works with single numbers; give each element a name."

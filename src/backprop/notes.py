@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from backprop import ops
+from backprop.beside.one_sided import at_operands as _at
+from backprop.beside.one_sided import kink_notes, limits_in_words, sides_in_words
 from backprop.figures import figure
 from backprop.graph import CONST, INPUT, misgivings
 from backprop.kinds import Hole
-from backprop.one_sided import at_operands as _at
-from backprop.one_sided import kink_notes, limits_in_words, sides_in_words
 from backprop.ops import ATOM, Row
 from backprop.point import Point
 from backprop.record import Note
@@ -41,7 +41,7 @@ def why(point: Point, hole: Hole) -> str:
     formula = graph.formula(node)
     at = _at(point, node)
     if hole.code in ("domain", "infinite-slope") and _only_in_truth(point, hole):
-        from backprop.lost_digits import true_operands
+        from backprop.accuracy.lost_digits import true_operands
 
         at = true_operands(point, node)
     if hole.code == "unproven":
@@ -112,7 +112,7 @@ def notes(point: Point) -> list[Note]:
     if point.kind.propagates:  # nothing is undefined on a plain tape, and what came of it is told by `birthplace`
         return [*kink_notes(point), *_remarks(point), *_steps(point), *_inputs(point), *reading_notes(point)]
     if point.kind.intervals:
-        from backprop import certificates
+        from backprop.balls import certificates
 
         slopes = point.gradient()
         steps = [note for note in _steps(point) if not isinstance(slopes.get(note.node or ""), Hole)]
@@ -187,7 +187,7 @@ def lost(point: Point) -> list[Note]:
     found = point.accuracy()
     if found is None or not found.doubted:
         return []
-    from backprop.lost_digits import lost_digits  # with all that works with many digits
+    from backprop.accuracy.lost_digits import lost_digits  # with all that works with many digits
 
     return list(lost_digits(point))
 

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from fractions import Fraction
 
-    from backprop.accuracy import Accuracy
-    from backprop.holes import Approach
-    from backprop.singular import Singulars
+    from backprop.accuracy.mending import Accuracy
+    from backprop.beside.holes import Approach
+    from backprop.beside.singular import Singulars
 
 Number = Union[float, int, str, "Fraction", "Decimal"]
 
@@ -87,7 +87,15 @@ class Point:
         known = values(self.graph, kind, _numbers(self.graph, kind, self.given) if leaves is None else leaves)
         slopes = partials(self.graph, kind, known, self.moving)
         here = replace(
-            self, kind=kind, values=known, partials=slopes, _reverse=None, _singular=None, _accuracy=[], _narrower=None, _gradient=None
+            self,
+            kind=kind,
+            values=known,
+            partials=slopes,
+            _reverse=None,
+            _singular=None,
+            _accuracy=[],
+            _narrower=None,
+            _gradient=None,
         )
         finer = kind.finer(here)
         return here if finer is None else self.in_kind(finer, leaves)
@@ -110,7 +118,7 @@ class Point:
     def narrower(self) -> tuple[Any, dict[int, Any]]:
         """The value and the slopes that are enclosed more narrowly than by the tape; None and none where none is."""
         if self._narrower is None:
-            from backprop.narrower import narrower
+            from backprop.balls.narrower import narrower
 
             self._narrower = narrower(self)
         return self._narrower
@@ -118,7 +126,7 @@ class Point:
     def accuracy(self) -> Accuracy | None:
         """What the doubles are worth here, and the answers in their place where that is too little."""
         if not self._accuracy:
-            from backprop.accuracy import accuracy
+            from backprop.accuracy.mending import accuracy
 
             self._accuracy.append(accuracy(self))
         return self._accuracy[0]
@@ -146,7 +154,7 @@ class Point:
     def singular(self) -> Singulars:
         """The nodes asked for whose slope the rules alone cannot tell: at kinks, and where 0 meets an infinity."""
         if self._singular is None:
-            from backprop.singular import singular
+            from backprop.beside.singular import singular
 
             self._singular = singular(self)
         return self._singular
@@ -154,7 +162,7 @@ class Point:
     def approach(self) -> Approach | None:
         """What value and slopes go to beside the point, where the output has no value; None where nothing is known."""
         if not self._approach:
-            from backprop.holes import approach
+            from backprop.beside.holes import approach
 
             self._approach.append(approach(self))
         return self._approach[0]

@@ -24,7 +24,8 @@ class Partials:
     """One partial for each edge: None where no derivative passes, a `Hole` where there is none.
 
     `exact_zero` marks the edges of a branch not taken (relu of a negative number): nothing behind them matters,
-    however large it is. `zeros` tells what a 0 does on an edge where a convention has a word in it (`kinds.Convention`).
+    however large it is. `zeros` tells what a 0 does on an edge where a convention has a word in it
+    (`kinds.Convention`).
     """
 
     values: list[Any]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
-from backprop.beside import EPSILON, affordable, cut, many
+from backprop.beside.differences import EPSILON, affordable, cut, many
 from backprop.graph import CONST, INPUT, Graph
 from backprop.kinds import Hole, is_number
 from backprop.kinds.real import REAL

@@ -161,7 +161,10 @@ def _descend(program: Program, here: Point, rate: float, steps: int, names: list
 def lost(here: Point) -> str | None:
     """Why no step can be taken from a point: the loss or a slope is undefined or infinite. None when it can."""
     output = here.graph.ids[here.graph.output]
-    for name, answer in ((output, here.answer()), *((f"∂{output}/∂{n}", slope) for n, slope in here.gradient().items())):
+    for name, answer in (
+        (output, here.answer()),
+        *((f"∂{output}/∂{n}", slope) for n, slope in here.gradient().items()),
+    ):
         if isinstance(answer, Hole):
             return f"{name} is undefined: {explained(here, answer)}"
         if answer - answer != 0:

@@ -8,16 +8,16 @@ from typing import Any
 
 from backprop import kinds
 from backprop import point as points
+from backprop.beside.one_sided import tell_sides
 from backprop.forward import tangents as moved
 from backprop.graph import CONST, INPUT, Graph
 from backprop.kinds import MINIMUM_NORM, Hole, Kind, is_unproven
 from backprop.kinds.real import Real
 from backprop.mistakes import Apart, OneDirection, TooManyDerivatives
 from backprop.notes import notes, reading_notes
-from backprop.one_sided import tell_sides
 from backprop.point import Number, Point, Program
-from backprop.refusals import refuse
 from backprop.record import Birth, Edge, Node, Note, Trace, Value
+from backprop.refusals import refuse
 from backprop.syntax import canonical
 from backprop.working import slope
 
@@ -103,7 +103,7 @@ def _refuse_rounding(kind: Kind, symbolic: bool) -> None:
 
 def _tell_rounding(point: Point, found: Trace) -> None:
     """Put in how many digits of every value and adjoint are right, and of the answers."""
-    from backprop.lost_digits import surviving
+    from backprop.accuracy.lost_digits import surviving
     from backprop.witnesses.rounding import testify
 
     values, adjoints = surviving(point)
@@ -247,7 +247,7 @@ def _assemble(point: Point, mode: str, figures: int, names: _Names | None = None
 
         found.notes.insert(0, Note("birth", told(found.birth), found.birth.node))
     if point.kind.eager or point.kind.convention is not None:
-        from backprop.opinions import remarks
+        from backprop.conventions.opinions import remarks
 
         found.notes += [Note("convention", text) for text in remarks(point)]
     if names is not None and names.used:

@@ -205,9 +205,7 @@ def reverse_working(
         left,
         chain=tuple(f"{slope(output, e.target)} · {edge_name(e, _key(e) in doubled)}" for e in edges),
         rules=tuple(_product(figure(g, figures), _rule(e, figures), i == 0) for i, (g, e) in enumerate(terms)),
-        numbers=tuple(
-            _product(figure(g, figures), _partial(e, figures), i == 0) for i, (g, e) in enumerate(terms)
-        ),
+        numbers=tuple(_product(figure(g, figures), _partial(e, figures), i == 0) for i, (g, e) in enumerate(terms)),
         value=value,
         remark=_meeting(node.id, edges),
         partials=tuple(_rule(e, figures) for e in edges),
@@ -277,9 +275,7 @@ def tangent_working(
         left,
         chain=tuple(f"{edge_name(e, _key(e) in doubled)} · {slope(e.source, direction)}" for e, _ in terms),
         rules=tuple(_product(_rule(e, figures), figure(t, figures), i == 0) for i, (e, t) in enumerate(terms)),
-        numbers=tuple(
-            _product(_partial(e, figures), figure(t, figures), i == 0) for i, (e, t) in enumerate(terms)
-        ),
+        numbers=tuple(_product(_partial(e, figures), figure(t, figures), i == 0) for i, (e, t) in enumerate(terms)),
         value=value,
         partials=tuple(_rule(e, figures) for e, _ in terms),
     )

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from backprop.beside import LARGEST, LEVELS, affordable, to_double
+from backprop.beside.differences import LARGEST, LEVELS, affordable, to_double
 from backprop.claims.numbers import Match, is_near, match
 from backprop.claims.reading import Claim
 from backprop.claims.slips import Slip, derivative_of, formula_text_of, likely_slips

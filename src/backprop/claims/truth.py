@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from backprop.beside import LEVELS, Slopes, affordable, cut, exponents, leads_to_output, many, told
+from backprop.beside.differences import LEVELS, Slopes, affordable, cut, exponents, leads_to_output, many, told
 from backprop.claims.reading import Claim
 from backprop.forward import tangents
 from backprop.graph import CONST, Graph

@@ -1,4 +1,4 @@
-"""Certified: balls that are proven to hold the true number, with Arb (python-flint). See `backprop.enclosures`."""
+"""Certified: balls that are proven to hold the true number, with Arb (python-flint); see `backprop.balls`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def of(argument: str, limit: int | None = None) -> Kind:
         raise KindArgument(f"certified:{argument}", told)
     if limit is not None and limit < LEAST_BITS:
         raise KindArgument("certified", f"The most bits cannot be fewer than {LEAST_BITS}: --limit {LEAST_BITS}")
-    from backprop.enclosures import FIRST_BITS, MOST_BITS, Certified
+    from backprop.balls.enclosures import FIRST_BITS, MOST_BITS, Certified
 
     most = MOST_BITS if limit is None else limit
     return Certified(min(FIRST_BITS, most), most)

@@ -11,7 +11,7 @@ from backprop.render.tables import Cell, paragraph, table
 from backprop.working import slope
 
 if TYPE_CHECKING:
-    from backprop.opinions import Opinion, Opinions, Truth
+    from backprop.conventions.opinions import Opinion, Opinions, Truth
 
 ROLES = {"right": "good", "possible": "good", "wrong": "bad", "apart": "warning", "not told": "quiet"}
 LEGEND = {

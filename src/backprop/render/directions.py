@@ -12,7 +12,7 @@ from backprop.render.tables import paragraph, table
 from backprop.working import slope
 
 if TYPE_CHECKING:
-    from backprop.directions import Directional
+    from backprop.higher.directions import Directional
     from backprop.record import Value
 
 INDENT = "  "

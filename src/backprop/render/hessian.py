@@ -11,7 +11,7 @@ from backprop.render.tables import Cell, natural_width, paragraph, table
 from backprop.working import slope, slope_of_slope
 
 if TYPE_CHECKING:
-    from backprop.hessians import HessianReport
+    from backprop.higher.hessians import HessianReport
     from backprop.record import Value, Witness
 
 INDENT = "  "

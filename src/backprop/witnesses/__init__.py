@@ -15,10 +15,10 @@ wrong too does a witness disagree.
 
 from __future__ import annotations
 
-from backprop.beside import LEVELS
-from backprop.fine import of as fine_of
+from backprop.accuracy.fine import of as fine_of
+from backprop.accuracy.lost_digits import first_loss, out_of_range
+from backprop.beside.differences import LEVELS
 from backprop.kinds.real import Real
-from backprop.lost_digits import first_loss, out_of_range
 from backprop.point import Point
 from backprop.record import Note, Witness
 from backprop.witnesses import child, differences, many_digits, modes, rounding, sympy_rules, sympy_whole

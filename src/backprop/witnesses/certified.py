@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from backprop.beside import EPSILON, weights
+from backprop.beside.differences import EPSILON, weights
 from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole, by_name
 from backprop.mistakes import ExtraMissing
@@ -19,7 +19,7 @@ from backprop.point import Point
 from backprop.record import Note, Witness
 
 if TYPE_CHECKING:
-    from backprop.balls import Ball
+    from backprop.balls.ball import Ball
     from backprop.witnesses import Running
 
 BY = "certified"
@@ -46,7 +46,7 @@ def testify(point: Point) -> list[Witness]:
         kind = by_name("certified", BITS)
     except ExtraMissing as missing:
         return [_not_checked("all", f"{missing.cause}; {missing.repair}")]
-    from backprop.balls import Ball
+    from backprop.balls.ball import Ball
 
     leaves = {
         node: Ball.of(point.values[node]) if isinstance(point.values[node], float) else point.values[node]
@@ -65,7 +65,7 @@ def _judged(point: Point, node: int, proven: Ball | Hole, weight: float) -> Witn
         return _not_checked(name, "nothing is proven here")
     if isinstance(double, Hole) or not math.isfinite(double):
         return _not_checked(name, "our rules give no number here")
-    from backprop.certificates import shown, ulps
+    from backprop.balls.certificates import shown, ulps
 
     told = shown(proven)
     if proven.holds(double):
@@ -87,7 +87,7 @@ def _judged(point: Point, node: int, proven: Ball | Hole, weight: float) -> Witn
 
 def _digits(double: float, proven: Ball) -> float:
     """How many digits of a double are proven right."""
-    from backprop.balls import Ball
+    from backprop.balls.ball import Ball
 
     if proven.exact and proven.holds(0):
         return 0.0
@@ -103,7 +103,7 @@ class Enclosing:
     """Witnesses of a point whose numbers are balls: those of many digits at work, whose numbers have to lie inside."""
 
     def __init__(self, point: Point, running: Callable[[Point], Running]) -> None:
-        from backprop.enclosures import FIRST_BITS, Certified
+        from backprop.balls.enclosures import FIRST_BITS, Certified
 
         assert isinstance(point.kind, Certified)
         self.point, self.running = point, None
@@ -126,7 +126,7 @@ class Enclosing:
         return witnesses, []
 
     def _is_outside(self, name: str, number: Any) -> bool:
-        from backprop.balls import Ball
+        from backprop.balls.ball import Ball
 
         proven = self.point.gradient()[name]
         if isinstance(proven, Hole) or isinstance(number, Hole) or self.running is None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 import time
 
-from backprop.beside import EPSILON, MOST_EVALUATIONS, Slopes, along, slopes, to_double
+from backprop.beside.differences import EPSILON, MOST_EVALUATIONS, Slopes, along, slopes, to_double
 from backprop.figures import figure
 from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole, is_number
 from backprop.point import Point
 from backprop.record import Witness
 from backprop.rules import kinks
-from backprop.witnesses.fine import ENOUGH, FULL, Fine, judge
+from backprop.witnesses.judging import ENOUGH, FULL, Fine, judge
 
 BY = "difference"
 

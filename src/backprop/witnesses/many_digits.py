@@ -14,7 +14,17 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from backprop.beside import MOST_EVALUATIONS, Slopes, affordable, exactly, levels, many, primal, slopes, weights
+from backprop.beside.differences import (
+    MOST_EVALUATIONS,
+    Slopes,
+    affordable,
+    exactly,
+    levels,
+    many,
+    primal,
+    slopes,
+    weights,
+)
 from backprop.figures import figure
 from backprop.kinds import Hole, is_number
 from backprop.point import Point

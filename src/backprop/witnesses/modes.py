@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from backprop.beside import EPSILON
+from backprop.beside.differences import EPSILON
 from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole, Kind
 from backprop.kinds.real import Real
 from backprop.point import Point
 from backprop.record import Witness
-from backprop.witnesses.fine import FULL, SMALLEST
+from backprop.witnesses.judging import FULL, SMALLEST
 
 BY_FORWARD, BY_PATHS = "forward mode", "paths"
 

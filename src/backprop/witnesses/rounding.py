@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from backprop.beside import EPSILON, to_double
-from backprop.fine import FULL, digits_kept
-from backprop.fine import of as fine_of
+from backprop.accuracy.fine import FULL, digits_kept
+from backprop.accuracy.fine import of as fine_of
+from backprop.accuracy.lost_digits import first_loss, told
+from backprop.accuracy.rounding import INF
+from backprop.beside.differences import EPSILON, to_double
 from backprop.kinds import Hole, is_number
-from backprop.lost_digits import first_loss, told
 from backprop.point import Point
 from backprop.record import Witness
-from backprop.rounding import INF
 
 BY = "rounding"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from backprop.beside import EPSILON, HEAVY, LEVELS, exactly, to_double
+from backprop.beside.differences import EPSILON, HEAVY, LEVELS, exactly, to_double
 from backprop.figures import figure
 from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole, is_number
@@ -18,7 +18,7 @@ from backprop.point import Point
 from backprop.record import Witness
 from backprop.rules import is_kink, partial
 from backprop.witnesses.child import Answers
-from backprop.witnesses.fine import ENOUGH, FULL, SMALLEST, Fine, digits_right
+from backprop.witnesses.judging import ENOUGH, FULL, SMALLEST, Fine, digits_right
 
 BY = "sympy rules"
 

@@ -13,7 +13,7 @@ from backprop.point import Point
 from backprop.record import Witness
 from backprop.rules import kinks
 from backprop.witnesses.child import Answers
-from backprop.witnesses.fine import Fine, judge
+from backprop.witnesses.judging import Fine, judge
 
 BY = "sympy"
 

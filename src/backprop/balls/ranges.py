@@ -17,7 +17,7 @@ from typing import Any
 
 from flint import arb
 
-from backprop.balls import Ball, Undecided, hull, max_of, min_of
+from backprop.balls.ball import Ball, Undecided, hull, max_of, min_of
 
 Box = list[Any]  # a ball for each operand; a condition stands for itself
 # The range of a function over a box, some way or other; `Undecided` where it may have no value, ValueError where it

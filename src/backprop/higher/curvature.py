@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from backprop.beside import affordable, as_double, exactly, levels, many
-from backprop.gradient_graph import Curvature, Level
+from backprop.beside.differences import affordable, as_double, exactly, levels, many
+from backprop.beside.singular import SORTS, first_kinks
+from backprop.higher.differences import Second, second
+from backprop.higher.gradient_graph import Curvature, Level
 from backprop.kinds import Hole, is_number, is_unproven
 from backprop.point import Point
 from backprop.rules import kinks
-from backprop.second_differences import Second, second
-from backprop.singular import SORTS, first_kinks
 
 # What looking beside the point and working with more digits may cost, in evaluations of a node (about 20 millionths of
 # a second each).
@@ -69,7 +69,7 @@ def slope_may_jump(here: Point) -> bool:
     """Whether balls may hold a kink or a boundary, where there is no second derivative."""
     if not here.kind.intervals:
         return False
-    from backprop.narrower import bends
+    from backprop.balls.narrower import bends
 
     return bends(here)
 

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backprop import ops
+from backprop.beside.one_sided import one_sided
+from backprop.beside.singular import gradients_beside, minimum_norm
 from backprop.conventions import FRAMEWORKS, SLOPES, Framework, framework
 from backprop.kinds import MINIMUM_NORM, Hole, is_number
 from backprop.notes import why
-from backprop.one_sided import one_sided
 from backprop.ops import ATOM
 from backprop.point import Number, Point, Program
 from backprop.record import json_value
 from backprop.rules import holds
-from backprop.singular import gradients_beside, minimum_norm
 from backprop.syntax import canonical
 from backprop.writing import written
 

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from backprop.beside import EPSILON, LEVELS, affordable, cut, levels, many, primal, to_double, weights
+from backprop.accuracy.rounding import INF, Errors, Roundoff, errors
+from backprop.beside.differences import EPSILON, LEVELS, affordable, cut, levels, many, primal, to_double, weights
 from backprop.kinds import Hole, is_number
 from backprop.point import Point
 from backprop.reverse import Reverse, reverse
-from backprop.rounding import INF, Errors, Roundoff, errors
 from backprop.rules import Partials, partials
 from backprop.values import value_at
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from backprop.beside import Side, affordable, exactly, levels, many, primal, side, to_double
+from backprop.beside.differences import Side, affordable, exactly, levels, many, primal, side, to_double
 from backprop.kinds import is_number
 from backprop.kinds.digits import digits_alike
 from backprop.point import Point

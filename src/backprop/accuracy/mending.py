@@ -12,13 +12,13 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from backprop.accuracy.rounding import DOUBLE, INF, Errors, errors
 from backprop.kinds import Hole
 from backprop.kinds.real import Real
 from backprop.point import Point
-from backprop.rounding import DOUBLE, INF, Errors, errors
 
 if TYPE_CHECKING:
-    from backprop.fine import Fine
+    from backprop.accuracy.fine import Fine
 
 # More than this part of an answer may be wrong: then doubles alone are not believed. It stands for 11 digits.
 DOUBT = 1e-11 / DOUBLE.unit
@@ -108,8 +108,8 @@ def _may_be_wrong(number: Any, error: Any) -> bool:
 
 def _mend(point: Point, found: Accuracy) -> None:
     """Put the nearest double where the answer has too few right digits, or is a hole that mathematics does not have."""
-    from backprop.beside import to_double
-    from backprop.fine import ENOUGH, Fine, digits_kept
+    from backprop.accuracy.fine import ENOUGH, Fine, digits_kept
+    from backprop.beside.differences import to_double
 
     found.fine = fine = Fine(point, found.errors)
     if fine.reason:

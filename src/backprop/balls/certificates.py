@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from backprop import ops
-from backprop.balls import UNDECIDED, Ball, working
-from backprop.enclosures import ENOUGH, FIRST_BITS, Certified
+from backprop.balls.ball import UNDECIDED, Ball, working
+from backprop.balls.enclosures import ENOUGH, FIRST_BITS, Certified
+from backprop.balls.narrower import open_conditions
 from backprop.figures import figure
 from backprop.graph import CONST
 from backprop.kinds import Hole
 from backprop.kinds.real import REAL
 from backprop.mistakes import UnusableNumber
-from backprop.narrower import open_conditions
 from backprop.point import Point
 from backprop.record import Note
 

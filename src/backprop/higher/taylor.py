@@ -20,10 +20,10 @@ from math import copysign, factorial, inf
 from typing import Any
 
 from backprop import ops
-from backprop.beside import Side, affordable, as_double, exactly, levels, many, primal, side
-from backprop.curvature import LOST, digits_right, slope_may_jump
+from backprop.beside.differences import Side, affordable, as_double, exactly, levels, many, primal, side
 from backprop.forward import contribution, total
 from backprop.graph import CONST, INPUT, Graph
+from backprop.higher.curvature import LOST, digits_right, slope_may_jump
 from backprop.kinds import Hole, Kind, is_number
 from backprop.kinds.node import Nodes, with_inputs
 from backprop.mistakes import TooMuchWork

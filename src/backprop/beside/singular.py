@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backprop import ops
-from backprop.beside import (
+from backprop.beside.differences import (
     EPSILON,
     MOST_EVALUATIONS,
     Side,
@@ -39,9 +39,9 @@ from backprop.beside import (
     slopes,
     weights,
 )
+from backprop.beside.limits import Limit, Sample, limit
 from backprop.graph import CONST, INPUT
 from backprop.kinds import MINIMUM_NORM, REFUSALS, Hole, Refused, is_number
-from backprop.limits import Limit, Sample, limit
 from backprop.point import Point
 from backprop.reverse import reverse
 from backprop.rules import is_kink, kinks, partials

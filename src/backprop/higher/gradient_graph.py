@@ -126,7 +126,7 @@ class Curvature:
     def at(self, digits: int) -> Level:
         """The gradient graph with so many digits; the leaves are the doubles of the point, exactly."""
         if digits not in self._levels:
-            from backprop.beside import exactly
+            from backprop.beside.differences import exactly
             from backprop.kinds.digits import Digits
 
             kind = Digits(digits)

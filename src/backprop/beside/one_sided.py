@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from backprop import ops
-from backprop.beside import exactly, levels, many
+from backprop.beside.differences import exactly, levels, many
+from backprop.beside.holes import Closed
+from backprop.beside.singular import Singular, kept
 from backprop.figures import figure
 from backprop.graph import CONST
-from backprop.holes import Closed
 from backprop.kinds import MINIMUM_NORM, Hole, is_number
 from backprop.point import Point
 from backprop.record import Limits, Note, OneSided, Trace
 from backprop.rules import is_kink, rules
-from backprop.singular import Singular, kept
 from backprop.values import value_at
 
 # Kinks at nodes that are told one by one, and nodes whose partials are looked at on both sides.

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from backprop.accuracy import Accuracy
-from backprop.beside import EPSILON, LEVELS, affordable, to_double
+from backprop.accuracy.fine import ENOUGH, FULL, Fine, Level, digits_kept
+from backprop.accuracy.fine import of as fine_of
+from backprop.accuracy.mending import Accuracy
+from backprop.accuracy.rewrites import advice
+from backprop.beside.differences import EPSILON, LEVELS, affordable, to_double
 from backprop.figures import figure
-from backprop.fine import ENOUGH, FULL, Fine, Level, digits_kept
-from backprop.fine import of as fine_of
 from backprop.kinds import Hole, is_number
 from backprop.point import Point
 from backprop.record import Note
-from backprop.rewrites import advice
 from backprop.working import slope
 
 # A node that moves the answer by less than this part of it is not to blame.

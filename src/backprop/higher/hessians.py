@@ -10,21 +10,21 @@ from typing import Any
 
 from backprop import kinds
 from backprop import point as points
-from backprop.beside import as_double
-from backprop.curvature import Entry, digits_right, entries
+from backprop.beside.differences import as_double
 from backprop.derivatives import closed, gradient
 from backprop.figures import DEFAULT_FIGURES, figure
 from backprop.formulas import text
 from backprop.gradient import refuse_holes
-from backprop.gradient_graph import Curvature, gradient_graph
 from backprop.graph import CONST, INPUT
+from backprop.higher.curvature import Entry, digits_right, entries
+from backprop.higher.differences import along, central
+from backprop.higher.gradient_graph import Curvature, gradient_graph
 from backprop.kinds import Hole, Kind
 from backprop.mistakes import NoVariable, TooMuchWork, Undefined
 from backprop.notes import notes
 from backprop.point import Number, Point, Program
 from backprop.record import Note, Value, Witness, json_value
 from backprop.refusals import refuse
-from backprop.second_differences import along, central
 from backprop.syntax import canonical
 from backprop.witnesses import child, sympy_whole
 from backprop.working import slope_of_slope

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from backprop.beside import as_double, is_heavy, leads_to_output, leaf, many, primal
+from backprop.beside.differences import as_double, is_heavy, leads_to_output, leaf, many, primal
+from backprop.beside.limits import Limit, Sample, limit, tends
+from backprop.beside.singular import directions, kept
 from backprop.graph import CONST, CONSTANTS, INPUT
 from backprop.kinds import Hole, is_number
-from backprop.limits import Limit, Sample, limit, tends
 from backprop.point import Point
-from backprop.singular import directions, kept
 
 # The nodes of a graph times its inputs, beyond which no limit is looked for: it would take seconds. And beyond which
 # none is followed to where logarithms need it.

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from backprop.balls import UNDECIDED, Ball, Undecided, hull, working
-from backprop.enclosures import Certified
+from backprop.balls.ball import UNDECIDED, Ball, Undecided, hull, working
+from backprop.balls.enclosures import Certified
+from backprop.balls.ranges import Budget, halves, narrowed
 from backprop.graph import Graph
 from backprop.kinds import Hole
-from backprop.ranges import Budget, halves, narrowed
 
 if TYPE_CHECKING:
     from backprop.point import Point

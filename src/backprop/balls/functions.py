@@ -11,7 +11,7 @@ from typing import Any
 
 from flint import arb, fmpq, fmpz
 
-from backprop.balls import (
+from backprop.balls.ball import (
     ONE,
     UNDECIDED,
     ZERO,

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb, fmpq
 
-from backprop.ball_functions import Functions, ball_of
-from backprop.balls import (
+from backprop.balls.ball import (
     LONGEST_WRITTEN,
     UNDECIDED,
     ZERO,
@@ -32,10 +31,11 @@ from backprop.balls import (
     max_of,
     working,
 )
+from backprop.balls.functions import Functions, ball_of
+from backprop.balls.ranges import Budget, narrowed
 from backprop.graph import INPUT, Graph
 from backprop.kinds import Hole, Kind
 from backprop.ops import Row
-from backprop.ranges import Budget, narrowed
 from backprop.reverse import reverse
 from backprop.rules import Formula, formula, partials
 from backprop.values import values

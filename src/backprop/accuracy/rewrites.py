@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from backprop import ops
-from backprop.fine import ENOUGH, digits_kept
-from backprop.fine import of as fine_of
+from backprop.accuracy.fine import ENOUGH, digits_kept
+from backprop.accuracy.fine import of as fine_of
 from backprop.graph import CONST, Graph
 from backprop.kinds import is_number
 from backprop.ops import ATOM, PRODUCT, Row

@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
-from backprop import hessians, kinds
+from backprop import kinds
 from backprop import point as points
-from backprop.curvature import product
 from backprop.figures import DEFAULT_FIGURES
 from backprop.gradient import refuse_holes
-from backprop.gradient_graph import Curvature
+from backprop.higher import hessians
+from backprop.higher.curvature import product
+from backprop.higher.gradient_graph import Curvature
+from backprop.higher.taylor import LARGEST_ORDER, Coefficient, derivative, taylor
 from backprop.kinds import Hole, Kind, is_number
 from backprop.mistakes import (
     Mistake,
@@ -33,7 +35,6 @@ from backprop.notes import notes
 from backprop.numerals import numeral
 from backprop.point import Number, Point, Program
 from backprop.record import Note, Value, json_value
-from backprop.taylor import LARGEST_ORDER, Coefficient, derivative, taylor
 from backprop.working import slope
 
 Direction = str | Mapping[str, Number] | Sequence[Number] | Number

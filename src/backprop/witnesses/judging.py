@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from backprop.beside import EPSILON, to_double
-from backprop.fine import ENOUGH, FULL, SMALLEST, Fine, Level, digits_right
+from backprop.accuracy.fine import ENOUGH, FULL, SMALLEST, Fine, Level, digits_right
+from backprop.beside.differences import EPSILON, to_double
 from backprop.kinds import Hole
 from backprop.point import Point
 from backprop.record import Witness
