@@ -293,3 +293,18 @@ def test_a_removable_hole_of_polynomials_is_closed_exactly(m: int, n: int, x: in
     assert found is not None
     value, slope = n * m * x ** (m - 1), n * (m * (m - 1) * x ** (m - 2) // 2 if m > 1 else 0)
     assert (found.value, found.gradient) == (str(value), {"t": str(slope)})
+
+
+# -- powers without a value ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["real", "digits:30"])
+@pytest.mark.parametrize("program", ["(1 + 1/x)^x", "1^x", "(-1)^x", "(1 - 1/x)^x"])
+def test_one_to_the_power_of_infinity_has_no_value(program: str, kind: str) -> None:
+    trace = backprop.trace(program, {"x": "inf"}, check=False, kind=kind)
+    assert (trace.value, trace.exit_code) == (None, 3)
+    assert backprop.grad("(1/2)^x + 2^(-x) + 3", {"x": "inf"}, wrt=[], kind=kind)[0] == 3
+
+
+def test_on_a_plain_tape_one_to_the_power_of_infinity_is_one() -> None:
+    assert backprop.grad("1^x", {"x": "inf"}, undefined="propagate")[0] == 1

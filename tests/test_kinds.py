@@ -110,6 +110,20 @@ def test_a_limit_is_a_whole_number(limit: Any) -> None:
         backprop.grad("x", {"x": 1}, kind="exact", limit=limit)
 
 
+def test_a_limit_has_no_use_for_doubles() -> None:
+    code, out, err = call("grad", "x^2", "--x", "3", "--limit", "100")
+    assert (code, out) == (2, "")
+    assert "--limit and --kind real do not go together" in err
+
+
+def test_what_would_take_minutes_is_refused_until_the_limit_is_moved() -> None:
+    code, _, err = call("grad", "gamma(x)", "--x", "0.3", "--kind", "digits:501")
+    assert code == 2
+    assert "more digits than the 500 that gamma is worked out to" in err
+    assert call("grad", "erf(x)", "--x", "0.3", "--kind", "digits:501")[0] == 0
+    assert call("grad", "gamma(x)", "--x", "0.3", "--kind", "digits:501", "--limit", "501")[0] == 0
+
+
 def test_a_limit_moves_the_bound_of_a_kind() -> None:
     assert kinds.by_name("digits:20000", limit=20_000).digits == 20_000
     with pytest.raises(mistakes.KindArgument):

@@ -19,6 +19,7 @@ from backprop.beside.singular import minimum_norm
 from backprop.point import Point, at
 from backprop.record import OneSided, Trace
 from backprop.schema import schema
+from command import call
 
 INF = float("inf")
 
@@ -504,3 +505,19 @@ def test_what_is_taken_at_a_corner_of_two_inputs_is_a_subgradient(
         most = max(sum(a * b for a, b in zip(one, d, strict=True)) for one in beside)
         along = sum(a * b for a, b in zip(taken, d, strict=True))
         assert float(along) <= float(most) + 1e-9, (expression.text(), numbers, taken)
+
+
+# -- numbers alone ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("program", ["abs(x)", "sqrt(x*x)", "relu(x)", "max(x, 0)", "clip(x, 0, 1)", "floor(x)"])
+def test_grad_says_that_a_slope_was_taken_at_a_kink(program: str) -> None:
+    code, _, err = call("grad", program, "--x", "0")
+    assert code == 0
+    assert "note: kink: " in err
+    assert "is taken as 0" in err
+
+
+@pytest.mark.parametrize("program", ["relu(x) - relu(-x)", "x*abs(x)", "x^2", "abs(x - 1)", "sqrt(x^4)"])
+def test_grad_says_nothing_where_the_whole_has_a_derivative(program: str) -> None:
+    assert call("grad", program, "--x", "0")[2] == ""

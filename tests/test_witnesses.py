@@ -261,7 +261,7 @@ def test_an_engine_that_drops_an_edge_is_caught_by_forward_mode_and_by_differenc
         slopes[[place for place, slope in enumerate(slopes) if slope is not None][edge]] = None
         return reverse(graph, dataclasses.replace(partials, values=slopes), kind, **more)
 
-    for module in ("point", "fine"):
+    for module in ("point", "accuracy.fine"):
         monkeypatch.setattr(f"backprop.{module}.reverse", without_an_edge)
     point = at("x*y + sin(x)*y", {"x": 0.7, "y": 2})
     fine = Fine(point)

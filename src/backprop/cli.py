@@ -494,7 +494,12 @@ def grad(asked: Asked) -> int:
     program, inputs = asked.question()
     kind = asked.kind
     here = answered(program, inputs, asked.words.names("wrt"), kind, convention=asked.convention)
-    for note in lost(here):
+    notes = lost(here)
+    if here.singular() or here.singular().reason:
+        from backprop.beside.one_sided import choices
+
+        notes += choices(here)
+    for note in notes:
         asked.say(f"note: {note.text}")
     if kind.intervals:
         from backprop.balls.certificates import doubles

@@ -845,7 +845,7 @@ class TooLargeForKind(Mistake):
     title = "a number too large for its kind"
 
     def __init__(self, cause: str, kind: str, span: Span | None = None) -> None:
-        repair = "--limit BITS lets them be longer; --kind digits:30 keeps the first 30 digits of any length."
+        repair = "--limit N lets them be longer; --kind digits:30 keeps the first 30 digits of any length."
         super().__init__(cause, repair, span)
 
 

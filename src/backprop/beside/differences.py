@@ -31,8 +31,6 @@ LEVELS = (60, 250, 800)
 LARGEST = {60: 10_000, 250: 3_000, 800: 500}
 # What looking beside the point may cost, in evaluations of a node; one takes about 20 millionths of a second.
 MOST_EVALUATIONS = 60_000
-# An operation of so many flops (the gamma function and its kin) takes seconds with the digits of the last level.
-HEAVY = 50
 
 EPSILON = 2.0**-53
 # Slopes from left and right that differ by this part or less are one: the double of both is the same.
@@ -216,7 +214,8 @@ def side(quotients: list[Any], steps: list[Any]) -> Side:
     first, second = quotients
     if first is None or second is None:
         return Side("none")
-    if first == second == 0:
+    # a change at the larger step alone may be one of rounding: 1 + x at 1e-40 moves by a last digit, or not at all
+    if second == 0:
         return Side("flat", second)
     if abs(first - second) <= abs(second) * 1e-6:
         return Side("slope", second, abs(first - second) / abs(second))
@@ -256,7 +255,7 @@ def weights(point: Point) -> list[float]:
 
 def is_heavy(graph: Graph) -> bool:
     """Whether an operation takes seconds with the digits of the last level: the gamma function and its kin."""
-    return any(ops.rows()[code].flops >= HEAVY for code in set(graph.codes) if code >= 0)
+    return any(ops.rows()[code].flops >= ops.HEAVY for code in set(graph.codes) if code >= 0)
 
 
 def affordable(graph: Graph, digits: int, times: int = 1) -> bool:

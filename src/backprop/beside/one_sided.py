@@ -147,6 +147,14 @@ def kink_notes(point: Point) -> Iterator[Note]:
     yield from _of_the_whole(point, singular.items())
 
 
+def choices(point: Point) -> list[Note]:
+    """What a reader of the numbers alone has to know: which of them were taken at a kink; mostly nothing."""
+    singular = point.singular()
+    if not singular.reason and all(one.sort == "smooth" for _, one in singular.items()):
+        return []
+    return [note for note in kink_notes(point) if note.code in ("kink", "not-looked-at")]
+
+
 def _node_text(point: Point, node: int) -> str:
     graph = point.graph
     name, parts, corner = graph.ids[node], [], False
@@ -161,7 +169,8 @@ def _node_text(point: Point, node: int) -> str:
         parts.append(f"∂{name}/∂{graph.ids[graph.args[place]]} is taken as {taken}{between}")
     text = f"kink: {name} = {graph.formula(node)} has no derivative{at_operands(point, node)}"
     if corner:
-        by = "minimum norm" if point.convention == MINIMUM_NORM else point.convention
+        # mean, left, right and nan choose among the slopes of the whole; an operation keeps its own
+        by = point.convention if point.kind.convention else "minimum norm"
         parts.append(f"any number between is a subgradient, and the one of {by} is taken")
     return "; ".join([text, *parts])
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from backprop.figures import DEFAULT_FIGURES
-from backprop.mistakes import ExtraMissing, OptionValue, UnknownKind
+from backprop.mistakes import Apart, ExtraMissing, OptionValue, UnknownKind
 from backprop.ops import Moving, Row, Texts
 
 
@@ -234,6 +234,8 @@ def by_name(text: str | Kind, limit: int | None = None) -> Kind:
     if limit is not None and not (isinstance(limit, int) and limit > 0):
         raise OptionValue("limit", limit, "A whole number from 1 on, like: --limit 1000000")
     if text == "real":
+        if limit is not None:
+            raise Apart(["--limit", "--kind real"], "Doubles have no bound to move; kinds exact, digits:N and certified have.")
         from backprop.kinds.real import REAL
 
         return REAL

@@ -14,15 +14,17 @@ import mpmath
 from mpmath import libmp
 
 from backprop.figures import Written
-from backprop.kinds import Kind
+from backprop.kinds import Kind, Refused
 from backprop.kinds.real import Scalar
 from backprop.mistakes import KindArgument
-from backprop.ops import Row
+from backprop.ops import HEAVY, Row
 
 SPELLING, SAYS = "digits:N", "N decimal digits"
 
 # the most digits asked for, unless --limit says so: beyond that a single logarithm takes minutes
 MOST_DIGITS = 10_000
+# and for an operation as heavy as the gamma function: beyond that one takes more than seconds
+MOST_DIGITS_OF_HEAVY = 500
 # digits that are worked out beyond those that are shown
 GUARD = 5
 # |log2| of the largest and smallest result; within it exp costs 60 bits more than the digits asked for
@@ -37,13 +39,16 @@ LITERAL = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?")
 class Digits(Scalar):
     """Numbers of `digits` decimal digits, worked out with `guard` more so that those can be right to the last.
 
+    An operation as heavy as the gamma function is refused beyond `most_of_heavy` digits, when that is given.
+
     >>> fifty = Digits(50)
     >>> fifty.number("0.1") == fifty.number("1/10"), fifty.from_double(0.1) == fifty.number("0.1")
     (True, False)
     """
 
-    def __init__(self, digits: int, guard: int = 0) -> None:
+    def __init__(self, digits: int, guard: int = 0, most_of_heavy: int | None = None) -> None:
         self.digits = digits
+        self.most_of_heavy = digits if most_of_heavy is None else most_of_heavy
         self.name = f"digits:{digits}"
         self.figures = self.checked = digits
         self.largest = f"the largest number of {self.name}, about 2^(2^60)"
@@ -128,6 +133,8 @@ class Digits(Scalar):
         return float(libmp.to_float(self.context.convert(value)._mpf_, rnd="n"))
 
     def apply(self, row: Row, operands: list[Any]) -> Any:
+        if row.flops >= HEAVY and self.digits > self.most_of_heavy:
+            raise Refused("too-large", f"more digits than the {self.most_of_heavy} that {row.name} is worked out to,")
         return self.precisely(row.value, self, *operands)
 
     def precisely(self, function: Callable[..., Any], *operands: Any) -> Any:
@@ -167,8 +174,13 @@ class Digits(Scalar):
         return -self.context.one if self._vanishes(x) else self.context.expm1(x)
 
     def pow(self, x: Any, y: Any) -> Any:
-        """x^y: 0^0 is 1, a negative base needs an integer exponent, 0 to a negative power is refused."""
+        """x^y: 0^0 is 1, a negative base needs an integer exponent, 0 to a negative power is refused.
+
+        1^inf has no value, see `Real.pow`.
+        """
         context = self.context
+        if abs(y) == context.inf and abs(x) == 1:
+            return context.nan
         if (y == 0 or x == 1) and (x < y or x >= y):  # a comparison with a hole raises TypeError: 1^(1/0) is no 1
             return context.one
         if x == 0:
@@ -415,4 +427,4 @@ def of(argument: str, limit: int | None = None) -> Kind:
     if int(argument) > most:
         told = f"up to {most} digits are worked out; --limit {int(argument)} lets it be so many, and takes its time"
         raise KindArgument(f"digits:{argument}", told)
-    return Digits(int(argument), guard=GUARD)
+    return Digits(int(argument), guard=GUARD, most_of_heavy=MOST_DIGITS_OF_HEAVY if limit is None else limit)

@@ -92,7 +92,9 @@ class Ieee(Real):
         return NAN if x == 0 or _is_nan(x, y) else math.copysign(INF, x) * math.copysign(1.0, y)
 
     def pow(self, x: float, y: float) -> float:
-        """x^y; 0 to a negative power is an infinity, of the sign of the zero when the power is odd."""
+        """x^y; 0 to a negative power is an infinity, of the sign of the zero when the power is odd; 1^inf is 1."""
+        if abs(x) == 1:
+            return math.pow(x, y) if abs(y) == INF else super().pow(x, y)
         try:
             return super().pow(x, y)
         except ValueError:

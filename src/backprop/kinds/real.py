@@ -252,9 +252,12 @@ class Real(Scalar):
             return INF
 
     def pow(self, x: float, y: float) -> float:
-        """x^y: 0^0 is 1, a negative base needs an integer exponent, 0 to a negative power is refused."""
+        """x^y: 0^0 is 1, a negative base needs an integer exponent, 0 to a negative power is refused.
+
+        1^inf has no value: (1 + 1/n)^n goes to e and 1^n to 1.
+        """
         try:
-            return math.pow(x, y)
+            return math.nan if abs(y) == INF and abs(x) == 1 else math.pow(x, y)
         except OverflowError:
             return -INF if x < 0 and math.fmod(y, 2) != 0 else INF
 

@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+# The flops of the gamma function and its kin, which take seconds with hundreds of digits.
+HEAVY = 50
+
 Texts = tuple[str | None, ...]
 Operands = tuple[float, ...]
 Moving = tuple[bool, ...]

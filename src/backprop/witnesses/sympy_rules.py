@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from backprop.beside.differences import EPSILON, HEAVY, LEVELS, exactly, to_double
+from backprop import ops
+from backprop.beside.differences import EPSILON, LEVELS, exactly, to_double
 from backprop.figures import figure
 from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole, is_number
@@ -160,7 +161,7 @@ def rule_gives(point: Point, node: int, position: int, truth: Any) -> bool | Non
     sources = point.graph.operands(node)
     rule = partial(row, position, tuple(bool(point.moving[source]) for source in sources))
     before: Any = None
-    for digits in LEVELS if row.flops < HEAVY else LEVELS[:-1]:
+    for digits in LEVELS if row.flops < ops.HEAVY else LEVELS[:-1]:
         kind = Digits(digits)
         operands = [exactly(kind, point.values[source]) for source in sources]
         slope = rule.evaluate(kind, operands, value_at(node, row, kind, operands))
