@@ -169,7 +169,7 @@ NOT_OF_A_TEXT = {
     *("too-much-work", "no-variable", "unreadable-direction", "unreadable-claim", "unknown-in-claim"),
     "apart",
     *("unknown-kind", "kind-argument", "extra-missing", "not-exact", "too-large-for-kind"),
-    *("interval-for-number", "empty-interval", "not-proven"),
+    *("interval-for-number", "empty-interval", "endless-interval", "not-proven"),
 }
 
 

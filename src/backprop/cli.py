@@ -488,18 +488,12 @@ def grad(asked: Asked) -> int:
     """
     if any(option.name in asked.words.options for option in DIRECTIONS):
         return _directional(asked)
-    from backprop.gradient import answered
-    from backprop.notes import lost
+    from backprop.gradient import answered, remarks
 
     program, inputs = asked.question()
     kind = asked.kind
     here = answered(program, inputs, asked.words.names("wrt"), kind, convention=asked.convention)
-    notes = lost(here)
-    if here.singular() or here.singular().reason:
-        from backprop.beside.one_sided import choices
-
-        notes += choices(here)
-    for note in notes:
+    for note in remarks(here):
         asked.say(f"note: {note.text}")
     if kind.intervals:
         from backprop.balls.certificates import doubles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backprop import kinds
 from backprop import point as points
@@ -12,6 +12,9 @@ from backprop.kinds import MINIMUM_NORM, Hole, Kind
 from backprop.mistakes import NotProven, Undefined
 from backprop.point import Number, Point, Program
 from backprop.refusals import refuse
+
+if TYPE_CHECKING:
+    from backprop.record import Note
 
 
 def gradient(
@@ -73,3 +76,18 @@ def refuse_holes(here: Point) -> None:
     beyond = too_large(here)
     if beyond:
         raise Undefined(beyond, span=here.graph.span(here.graph.output)).within(here.syntax.source)
+
+
+def remarks(here: Point) -> list[Note]:
+    """What a reader of the numbers alone has to know: digits that doubles lost, slopes taken at kinks."""
+    found: list[Note] = []
+    accuracy, singular = here.accuracy(), here.singular()
+    if accuracy is not None and accuracy.doubted:
+        from backprop.notes import lost
+
+        found += lost(here)
+    if singular or singular.reason:
+        from backprop.beside.one_sided import choices
+
+        found += choices(here)
+    return found

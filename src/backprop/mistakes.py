@@ -813,6 +813,19 @@ class EmptyInterval(Mistake):
         )
 
 
+class EndlessInterval(Mistake):
+    """`--x 0.2..inf`."""
+
+    code = "endless-interval"
+    title = "an interval without an end"
+
+    def __init__(self, name: str, text: str) -> None:
+        super().__init__(
+            f"{name} is {text}, and only what lies between two numbers can be enclosed",
+            f"Give two numbers: --{name} {text.replace('inf', '1e6')}",
+        )
+
+
 class UnusableNumber(Mistake):
     """`--x 1e400`."""
 

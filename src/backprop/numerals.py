@@ -35,7 +35,10 @@ def numeral(value: Any, name: str) -> str:
     text = value.strip().translate(_SIGNS)
     first, dots, last = text.partition("..")
     if dots and first and last and not last.startswith("."):
-        return f"{numeral(first, name)}..{numeral(last, name)}"
+        ends = numeral(first, name), numeral(last, name)
+        if "nan" in ends:
+            raise NotANumber(name, value)
+        return "..".join(ends)
     if text and not text.isascii():
         text = _plain(text)
     found = _NUMBER.fullmatch(text)

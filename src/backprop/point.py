@@ -17,6 +17,7 @@ from backprop.graph import Graph, build
 from backprop.kinds import MINIMUM_NORM, Hole, Kind, Refused, by_name
 from backprop.mistakes import (
     EmptyInterval,
+    EndlessInterval,
     IntervalForNumber,
     MissingValue,
     NotANumber,
@@ -259,11 +260,16 @@ class Program:
 
 
 def _numbers(graph: Graph, kind: Kind, given: Mapping[str, str]) -> dict[int, Any]:
-    """The number at each input node. Raises `UnusableNumber`, `NotANumber`, `IntervalForNumber` and `EmptyInterval`."""
+    """The number at each input node.
+
+    Raises `UnusableNumber`, `NotANumber`, `IntervalForNumber`, `EmptyInterval` and `EndlessInterval`.
+    """
     numbers: dict[int, Any] = {}
     for name, text in given.items():
         if ".." in text and not kind.intervals:
             raise IntervalForNumber(name, text)
+        if ".." in text and "inf" in text:
+            raise EndlessInterval(name, text)
         try:
             numbers[graph.inputs[name]] = kind.number(text)
         except OverflowError:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from backprop.kinds import REFUSALS, Hole
 from backprop.mistakes import NotExact, TooLargeForKind
-from backprop.notes import why
 from backprop.point import Point
 
 
@@ -17,6 +16,8 @@ def refuse(point: Point) -> None:
     for answer in (value, *point.gradient().values()):
         if not isinstance(answer, Hole) or answer.code not in REFUSALS:
             continue
+        from backprop.notes import why  # with all that a note may need
+
         span, source = point.graph.span(answer.node), point.syntax.source
         cause = why(point, answer)
         if answer.code == "too-large":

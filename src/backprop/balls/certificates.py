@@ -50,7 +50,7 @@ def doubles(point: Point) -> str:
     worst, name = -1.0, ""
     for one, proven in point.gradient().items():
         double, slope = gradient[one], f"∂{output}/∂{one}"
-        if isinstance(proven, Hole):
+        if isinstance(proven, Hole) or not proven.finite:
             continue
         if isinstance(double, Hole) or not math.isfinite(double):
             return f"the double-precision gradient has no number for {slope}, which is {shown(proven)}"

@@ -78,7 +78,10 @@ class Refused(ArithmeticError):
 
 def is_number(value: Any) -> bool:
     """Whether something is a finite number (not a hole, not absent, not inf or NaN)."""
-    return value is not None and not isinstance(value, Hole) and bool(value - value == 0)
+    if value is None or isinstance(value, Hole):
+        return False
+    finite = getattr(value, "finite", None)  # a ball knows it; inf - inf is no ball
+    return bool(value - value == 0) if finite is None else bool(finite)
 
 
 # The number taken where mathematics leaves a choice, unless another is asked for: the smallest subgradient.
@@ -235,7 +238,9 @@ def by_name(text: str | Kind, limit: int | None = None) -> Kind:
         raise OptionValue("limit", limit, "A whole number from 1 on, like: --limit 1000000")
     if text == "real":
         if limit is not None:
-            raise Apart(["--limit", "--kind real"], "Doubles have no bound to move; kinds exact, digits:N and certified have.")
+            raise Apart(
+                ["--limit", "--kind real"], "Doubles have no bound to move; kinds exact, digits:N and certified have."
+            )
         from backprop.kinds.real import REAL
 
         return REAL
