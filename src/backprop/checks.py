@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backprop import point as points
+from backprop.beside.one_sided import one_sided
 from backprop.claims import NOT_CHECKED, RIGHT, UNDEFINED, WRONG, Judged, judge
 from backprop.claims.reading import read
 from backprop.claims.truth import texts_of
@@ -15,7 +16,7 @@ from backprop.kinds import Hole, is_number
 from backprop.mistakes import MissingValue
 from backprop.notes import notes
 from backprop.point import Number, Point, Program
-from backprop.record import Note, Value, Witness, json_value
+from backprop.record import Note, OneSided, Value, Witness, json_value
 from backprop.stencils import PLACES, ROWS, Approach, Convergence, stencils
 from backprop.syntax import canonical
 from backprop.tracing import merged
@@ -48,7 +49,8 @@ class CheckReport:
     """What all witnesses say of a program at a point, and what is to be said of claims.
 
     `convergence` holds the rows of each input, `approaches` how the quotients close in, `conclusions` a verdict for
-    each derivative. Without values for the inputs (`at_point` is False) there are claims alone.
+    each derivative, `one_sided` what lies on both sides of a kink. Without values for the inputs (`at_point` is False)
+    there are claims alone.
     """
 
     program: str
@@ -64,6 +66,7 @@ class CheckReport:
     approaches: dict[str, list[Approach]] = field(default_factory=dict)
     conclusions: list[Conclusion] = field(default_factory=list)
     claims: list[Judged] = field(default_factory=list)
+    one_sided: list[OneSided] = field(default_factory=list)
     at_point: bool = True
 
     @property
@@ -95,6 +98,8 @@ class CheckReport:
         record["notes"] = _record(self.notes)
         record["conclusions"] = _record(self.conclusions)
         record["convergence"] = {name: _record(rows) for name, rows in self.convergence.items()}
+        if self.one_sided:
+            record["one_sided"] = _record(self.one_sided)
         record["approaches"] = {name: _record(each) for name, each in self.approaches.items()}
         if self.claims:
             record["claims"] = _record(self.claims)
@@ -148,6 +153,7 @@ def check(
         wrt=list(gradient),
         gradient={name: slope for name, slope in gradient.items() if not isinstance(slope, Hole)},
         notes=notes(here),
+        one_sided=one_sided(here),
     )
     if asked:
         report.claims = judge(graph, here.syntax.source, asked, texts_of(graph, here.given))

@@ -69,7 +69,8 @@ def refuse_holes(here: Point) -> None:
 
             mistake = NotProven if answer.code == "unproven" else Undefined
             raise mistake(explained(here, answer), span=here.graph.span(answer.node)).within(here.syntax.source)
-    if not any(answer in (math.inf, -math.inf) for answer in answers):
+    # balls that are too large are holes already
+    if here.kind.intervals or not any(answer in (math.inf, -math.inf) for answer in answers):
         return
     from backprop.notes import too_large  # notes are for those who ask for them, and for what is not ordinary
 

@@ -125,6 +125,7 @@ def check_schema() -> dict[str, Any]:
         },
         optional={
             "value": _said(_VALUE, "the value of the output; absent where it has none"),
+            "one_sided": _list(_one_sided(), "the slopes on both sides, where the rules alone cannot tell them"),
             "claims": _list(_claim(number), "the answers of others, judged, in the order in which they were given"),
             "right": _said(_PLACE, "how many of the claims are right"),
         },

@@ -379,7 +379,7 @@ def _carried(found: Ball, operands: list[Any]) -> Ball:
     """A result within what can be carried and written. OverflowError above; what is smaller counts as 0 or as much."""
     lo, hi = found.lo, found.hi
     if not lo >= -LARGEST or not hi <= LARGEST:
-        if found.finite or all(one.finite for one in operands):
+        if found.finite or all(one.finite for one in operands if isinstance(one, Ball)):
             raise OverflowError("the result has more digits before its point than can be carried")
         return found
     if -SMALLEST < lo < SMALLEST and lo != 0:

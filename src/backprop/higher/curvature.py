@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from backprop.accuracy.fine import SMALLEST
 from backprop.beside.differences import affordable, as_double, exactly, levels, many
 from backprop.beside.singular import SORTS, first_kinks
 from backprop.higher.differences import Second, second
@@ -253,9 +254,11 @@ def _component(direction: Mapping[int, Any], kept: dict[int, list[Any]], place: 
 
 
 def digits_right(ours: Any, truth: Any, most: int = 16) -> float:
-    """How many digits of a number are right, up to as many as its kind carries."""
+    """How many digits of a number are right, up to as many as its kind carries; all when no double is nearer."""
     from backprop.kinds.digits import digits_alike
 
+    if isinstance(ours, float) and abs(ours - as_double(truth)) <= 64 * SMALLEST:
+        return most
     return digits_alike(truth - ours, truth, most)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from backprop.render.kinks import taken
 from backprop.render.look import Look
 from backprop.render.table import WITNESSES, point, statements
 from backprop.render.tables import Cell, natural_width, paragraph, table
@@ -43,7 +44,7 @@ def render(report: CheckReport, look: Look) -> Iterator[str]:
             role = "bad" if note.code == "undefined" else "warning"
             yield from paragraph(look, f"note: {note.text}", role, INDENT)
     yield ""
-    yield from paragraph(look, *verdict(report), INDENT)
+    yield from paragraph(look, *verdict(report, look), INDENT)
 
 
 def _answers(look: Look, report: CheckReport) -> Iterator[str]:
@@ -148,7 +149,7 @@ def _witnesses(look: Look, report: CheckReport) -> Iterator[str]:
 
 
 def _witness(look: Look, report: CheckReport, witness: Witness) -> list[Cell]:
-    of = {"sympy rules": "every edge", "rounding": "plain doubles"}.get(witness.by, witness.of)
+    of = {"sympy rules": "every edge", "rounding": "double precision"}.get(witness.by, witness.of)
     of = "all inputs at once" if of == "all" else slope(report.output, of) if of in report.wrt else of
     return [
         of,
@@ -195,7 +196,7 @@ def _quotient(look: Look, quotient: Quotient | None, best: bool, across: bool = 
     return [look.figure(quotient.value), (f"{error} *", "good") if best else error, ratio]
 
 
-def verdict(report: CheckReport) -> tuple[str, str]:
+def verdict(report: CheckReport, look: Look) -> tuple[str, str]:
     """The last line, and its role."""
     against = sum(witness.verdict == "DISAGREES" for witness in report.witnesses)
     if against:
@@ -217,7 +218,9 @@ def verdict(report: CheckReport) -> tuple[str, str]:
     left = len(report.witnesses) - agreeing
     digits = [one.digits for one in report.conclusions if one.digits is not None]
     least = f" to {min(digits):.1f} digits" if digits else ""
-    return f"{agreeing} checks agree{least}" + (f", {left} could not be made" if left else ""), "good"
+    chosen = list(taken(report.output, report.one_sided, look))
+    missing = [f", {left} could not be made"] if left else []
+    return "; ".join([f"{agreeing} checks agree{least}{''.join(missing)}", *chosen]), "warning" if chosen else "good"
 
 
 def _of_claims(report: CheckReport) -> tuple[str, str]:

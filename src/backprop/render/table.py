@@ -391,7 +391,7 @@ def _gradient(trace: Trace, look: Look) -> Iterator[str]:
     yield from table(look, "Gradient", columns, rows(columns), roles=[_GRADIENT.get(name) for name in columns])
     for witness in said.get("all", ()):
         told, role = checked([witness])
-        of = {"sympy rules": "every edge", "rounding": "plain doubles"}.get(witness.by, "all inputs at once")
+        of = {"sympy rules": "every edge", "rounding": "double precision"}.get(witness.by, "all inputs at once")
         yield from paragraph(look, f"{of} {told}", role)
     told_apart = [one for one in trace.one_sided if one.sort != "smooth"]
     for one in told_apart:

@@ -8,7 +8,7 @@ None shares code with the rules it checks, and each is bounded in time and memor
 4. forward mode, reverse mode and the sum over paths are three orders of one sum (`modes`).
 
 Where doubles lose digits the answers are worked out with more (`accuracy`), and it is those that the witnesses judge;
-what plain doubles are worth is told by a row of its own (`rounding`). A number with fewer digits than a double holds
+what double precision is worth is told by a row of its own (`rounding`). A number with fewer digits than a double holds
 is not yet a wrong rule: the rules themselves are worked out at 60 digits as well (`fine`), and only where those are
 wrong too does a witness disagree.
 """

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from backprop.accuracy.fine import SMALLEST
 from backprop.beside.differences import EPSILON, weights
 from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole, by_name
@@ -73,6 +74,8 @@ def _judged(point: Point, node: int, proven: Ball | Hole, weight: float) -> Witn
             return Witness(name, BY, "agrees", double, FULL, "it is the very number")
         if proven.digits() < ENOUGH:
             return Witness(name, BY, "agrees", reason=f"it lies in {told}, and no more is proven")
+    if max(abs(double - end) for end in proven.bounds) <= 64 * SMALLEST:
+        return Witness(name, BY, "agrees", double, FULL, f"no double is nearer to {told}")
     apart = abs(double - float(proven))
     if proven.holds(0) and apart <= 64 * EPSILON * weight:
         return Witness(name, BY, "agrees", reason="0 up to the rounding of the terms that cancel")
