@@ -685,6 +685,39 @@ def test_an_interval_with_nothing_in_it_is_a_mistake() -> None:
         assert call("grad", "x^2", "--x", text, "--kind", "certified")[0] == 2
 
 
+@pytest.mark.parametrize("command", ["trace", "grad", "paths", "hessian"])
+def test_an_interval_has_two_ends(command: str) -> None:
+    for text, told in (("0.2..inf", "--x 0.2..1e6"), ("-inf..2", "--x -1e6..2"), ("-inf..inf", "--x -1e6..1e6")):
+        code, _, err = call(command, "x^2", "--x", text, "--kind", "certified")
+        assert (code, told in err) == (2, True)
+    assert "not a number" in call(command, "x^2", "--x", "nan..2", "--kind", "certified")[2]
+
+
+@pytest.mark.parametrize(
+    ("program", "lines"),
+    [("exp(x)", ["f     = inf", "∂f/∂x = inf"]), ("x^2", ["f     = inf", "∂f/∂x = inf"]),
+     ("1/x", ["f     = 0", "∂f/∂x = 0"]), ("abs(x)", ["f     = inf", "∂f/∂x = 1"])],
+)  # fmt: skip
+def test_an_infinite_input_is_what_it_is_of_doubles(program: str, lines: list[str]) -> None:
+    for kind in ("real", "certified"):
+        code, out, _ = call("grad", program, "--x", "inf", "--kind", kind)
+        assert (code, out.splitlines()) == (0, lines)
+    assert call("hessian", program, "--x", "inf", "--kind", "certified")[0] in (0, 3)
+
+
+def test_a_ball_that_grows_without_bound_says_where_and_why() -> None:
+    code, _, err = call("grad", "exp(exp(exp(x)))", "--x", "1..40", "--kind", "certified")
+    assert code == 3
+    assert "v2 = exp(v1) may have no value" in err
+    assert "it grows beyond what can be carried" in err
+
+
+def test_an_infinite_branch_of_an_undecided_condition_proves_no_bound() -> None:
+    words = ("where(x > 0, inf*y, y)", "--x", "-1..1", "--y", "2", "--kind", "certified")
+    assert call("grad", *words, "--wrt", "y")[:2] == (0, "f     = [2.0, inf]\n∂f/∂y = [1.0, inf]\n")
+    assert call("trace", *words)[0] == 3
+
+
 # -- witnesses
 
 

@@ -901,3 +901,9 @@ def test_slips_of_nothing_are_none() -> None:
     tree, graph = Program("x^2").read()
     [claim] = read(tree, graph, [("dx = x", None)])
     assert likely_slips(graph, claim, [], lambda sample, value: True) == []
+
+
+@pytest.mark.parametrize(("program", "x", "claim"), [("1/3*x", 2, "dx=0.334"), ("sin(x)", 1, "dx=0.541")])
+def test_a_last_digit_that_is_off_by_one_is_no_slip_of_a_rule(program: str, x: float, claim: str) -> None:
+    [judged] = check(program, {"x": x}, claims=[claim]).claims
+    assert (judged.verdict, judged.slips) == ("wrong", [])

@@ -363,3 +363,10 @@ def test_the_last_line_names_the_convention_that_chose() -> None:
     assert last_line("abs(x)", {"x": 0}, convention="jax") == "f = 0, 1 derivative: at a kink, as jax takes it"
     notes = [note.text for note in backprop.trace("abs(x)", {"x": 0}, convention="jax", check=False).notes]
     assert notes[0].endswith("any number between is a subgradient, and the one of jax is taken")
+
+
+@pytest.mark.parametrize("convention", ["mean", "left", "right", "nan"])
+def test_an_operation_keeps_its_own_choice_where_the_whole_takes_another(convention: str) -> None:
+    texts = [note.text for note in backprop.trace("abs(x)*y", {"x": 0, "y": 3}, convention=convention).notes]
+    assert "∂v1/∂x is taken as 0" in texts[0]
+    assert texts[0].endswith("the one of minimum norm is taken")

@@ -580,3 +580,10 @@ def test_an_ordinary_gradient_loads_nothing_of_this() -> None:
         "backprop.higher.taylor",
         "backprop.kinds.node",
     } & set(loaded)
+
+
+@pytest.mark.parametrize(("program", "x"), [("x^4", 1e-200), ("x^3*1e-300", 1e-100), ("x^4", 1e-159)])
+def test_a_second_derivative_that_no_double_is_nearer_to_is_confirmed(program: str, x: float) -> None:
+    said = hessians.report(program, {"x": x}).witnesses
+    assert {one.by for one in said if one.verdict == "agrees"} >= {"sympy", "difference"}
+    assert all(one.verdict == "agrees" for one in said)

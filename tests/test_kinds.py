@@ -394,6 +394,31 @@ def test_digits_that_cancel_are_told_with_those_that_are_right() -> None:
     assert "DISAGREES" not in verdicts(trace)
 
 
+@pytest.mark.parametrize(
+    ("program", "x", "digits", "value"),
+    [
+        ("1 - cos(x)", "1e-12", 20, "5e-25"),  # x^2/2 - x^4/24
+        ("(1/3 + x) - 1/3", "1e-25", 30, "1e-25"),
+        ("(1 + x) - 1", "1e-300", 30, "1e-300"),
+        ("log(1 + x)", "1e-25", 20, "1e-25"),
+        ("1 - tanh(x)^2", "300", 15, "1.06015862120172e-260"),  # 4*exp(-600), and less than 1e-500 beside it
+        # x*log(x) - x: 30 digits, 60 and 120 all lose the second term
+        ("x*log(x) + (1 - x)*log(1 - x)", "1e-300", 15, "-6.91775527898214e-298"),
+        ("sin(x) - x", "1e-10", 25, "-1.666666666666666666665833e-31"),  # -x^3/6 + x^5/120
+    ],
+)
+def test_as_many_digits_are_right_as_are_shown(program: str, x: str, digits: int, value: str) -> None:
+    code, out, err = call("grad", program, "--x", x, "--kind", f"digits:{digits}")
+    assert (code, out.splitlines()[0], err) == (0, f"f     = {value}", "")
+
+
+def test_answers_that_never_stay_are_said_to() -> None:
+    for command in ("grad", "trace"):
+        told = call(command, "x - 0.1 - 0.2", "--x", "0.3", "--kind", "digits:30")
+        assert "the answers still change with more digits" in told[1] + told[2]
+    assert call("grad", "x - 0.1 - 0.2", "--x", "0.3", "--kind", "exact")[1].splitlines()[0] == "f     = 0"
+
+
 # -- the whole trace, in every kind ---------------------------------------------------------------------------------
 
 ASKED = [

@@ -481,3 +481,16 @@ def test_files_beside_the_user_are_not_imported_and_sympy_stays_in_its_process(t
 def test_witnesses_say_the_same_every_time() -> None:
     first = verify(at("x^y + sin(x*y)", {"x": 1.3, "y": 0.7}))
     assert first == verify(at("x^y + sin(x*y)", {"x": 1.3, "y": 0.7}))
+
+
+@pytest.mark.parametrize(("program", "x"), [("(1 + x) - 1", 1e-40), ("log(1 + x)", 1e-40), ("exp(x) - 1", 3e-41)])
+def test_a_step_lost_in_rounding_is_no_slope_of_zero(program: str, x: float) -> None:
+    # 1 + 1e-40 moves by a last digit of 60, or not at all, when x moves by a part in 1e20
+    [said] = [one for one in verify(at(program, {"x": x}))[0] if one.by == differences.BY]
+    assert (said.verdict, said.value) == ("agrees", pytest.approx(1.0))
+
+
+@pytest.mark.parametrize("program", ["1 + x^3", "1 + x^2", "1e30 + x^3"])
+def test_a_slope_of_zero_beside_a_large_value_is_still_seen(program: str) -> None:
+    [said] = [one for one in verify(at(program, {"x": 0}))[0] if one.by == differences.BY]
+    assert (said.verdict, said.value) == ("agrees", 0.0)

@@ -80,8 +80,12 @@ def refuse_holes(here: Point) -> None:
 
 
 def remarks(here: Point) -> list[Note]:
-    """What a reader of the numbers alone has to know: digits that doubles lost, slopes taken at kinks."""
+    """What a reader of the numbers alone has to know: digits that were lost, slopes taken at kinks."""
     found: list[Note] = []
+    if here.kind.unsteady:
+        from backprop.notes import unsteady
+
+        found += unsteady(here)
     accuracy, singular = here.accuracy(), here.singular()
     if accuracy is not None and accuracy.doubted:
         from backprop.notes import lost

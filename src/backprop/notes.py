@@ -121,6 +121,7 @@ def notes(point: Point) -> list[Note]:
     told = lost(point)
     return [
         *_undefined(point),
+        *unsteady(point),
         *told,
         *_overflows(point, {note.node for note in told}),
         *kink_notes(point),
@@ -129,6 +130,14 @@ def notes(point: Point) -> list[Note]:
         *_inputs(point),
         *reading_notes(point),
     ]
+
+
+def unsteady(point: Point) -> list[Note]:
+    """That the answers still change with the most digits that were tried, so that those shown may be wrong."""
+    if not point.kind.unsteady:
+        return []
+    text = "the answers still change with more digits: terms cancel, and what is left may be 0"
+    return [Note("unsteady", f"{text}; --kind exact or --kind certified tells what is sure")]
 
 
 def reading_notes(point: Point) -> Iterator[Note]:

@@ -132,6 +132,13 @@ class Point:
             self._accuracy.append(accuracy(self))
         return self._accuracy[0]
 
+    def promises(self, digits: int, unit: Any) -> bool:
+        """Whether so many digits of the value and of the derivatives by the rules are right, where one rounding is
+        wrong by a part `unit`, and inputs and literals are what they are."""
+        from backprop.accuracy.mending import promised
+
+        return promised(self, digits, unit)
+
     def name_of(self, node: int) -> str:
         """What a node is called in a gradient; see `Graph.name_of`."""
         return self.graph.name_of(node)

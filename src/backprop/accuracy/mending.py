@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from backprop.accuracy.rounding import DOUBLE, INF, Errors, errors
+from backprop.accuracy.rounding import DOUBLE, INF, Errors, Roundoff, errors
 from backprop.kinds import Hole
 from backprop.kinds.real import Real
 from backprop.point import Point
@@ -96,6 +96,33 @@ def _promised(point: Point, found: Errors) -> float:
         relative = error * DOUBLE.unit / abs(number) if number and error < INF else 1.0
         least = min(least, max(0.0, -math.log10(relative)))
     return least
+
+
+def promised(point: Point, digits: int, unit: Any) -> bool:
+    """Whether so many digits of the value and of every derivative by the rules are right, by running error analysis.
+
+    >>> from backprop.kinds.digits import Digits
+    >>> from backprop.point import at
+    >>> kind = Digits(30, guard=5)
+    >>> [promised(at("1 + x - 1", {"x": x}, kind=kind), 30, kind.context.eps) for x in ("2", "1e-9", "1e-40")]
+    [True, False, False]
+    """
+    output = point.value()
+    back = None if isinstance(output, Hole) else point.reverse()
+    roundoff = Roundoff(unit, 0, 0)
+    found = errors(point.graph, point.kind, point.values, point.partials, point.moving, back, roundoff)
+    if found.branch >= 0:
+        return False
+    pairs = [(output, found.values[point.graph.output])]
+    if back is not None:
+        pairs += [(back.adjoints[node], found.adjoints[node]) for node in point.wrt if back.adjoints[node] is not None]
+    least = point.kind.number(f"1e-{digits}")
+    for number, error in pairs:
+        if isinstance(number, Hole) or number - number != 0:
+            continue
+        if error == INF or error * unit > abs(number) * least:
+            return False
+    return True
 
 
 def _may_be_wrong(number: Any, error: Any) -> bool:

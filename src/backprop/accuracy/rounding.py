@@ -26,6 +26,8 @@ from backprop.rules import Partials, formula, rules
 from backprop.values import value_at
 
 INF = math.inf
+# Operations with a kink that hand on an operand, or 0 in its place: x^2 and atan2 may have a 0 that is none.
+CUT_OFF = frozenset({"abs", "max", "min", "clip", "relu", "mod"})
 
 # Operands wrong by fewer units than this, and a partial of ordinary size: then it has as many digits as they have.
 FEW = 1000.0
@@ -95,7 +97,8 @@ def _of_values(
     rows, offsets, args, partials = ops.rows(), graph.offsets, graph.args, slopes.values
     kinky = {code for code in set(graph.codes) if code >= 0 and rows[code].kink}
     # a 0 out of these is one: a sum never underflows, and what is cut off is cut off whole
-    exact = kinky | {code for code in set(graph.codes) if _plain_rules(code) in ((None,), (None, None))}
+    exact = {code for code in set(graph.codes) if code >= 0 and rows[code].name in CUT_OFF}
+    exact |= {code for code in set(graph.codes) if _plain_rules(code) in ((None,), (None, None))}
     smallest, least, branch = roundoff.smallest_normal, roundoff.least, -1
     for node, code in enumerate(graph.codes):
         value = known[node]

@@ -46,10 +46,13 @@ def narrowed(value: Value, slopes: Slopes, box: Box, wide: list[int], budget: Bu
     `wide` are the operands that are taken apart. The function is to be continuous, and its slopes to be those it has
     almost everywhere (of a corner those of both sides): then the mean value theorem holds for it (Lebourg 1975).
     """
+    why = "it may have no value there"
     try:
         whole = value(box)
-    except (Undecided, OverflowError):
+    except Undecided:
         whole = None
+    except OverflowError:
+        whole, why = None, "it grows beyond what can be carried"
     reached = _reached(value, box, wide)
     if whole is not None and reached is not None and _within(whole, reached):
         return whole
@@ -67,7 +70,7 @@ def narrowed(value: Value, slopes: Slopes, box: Box, wide: list[int], budget: Bu
         elif looked + len(waiting) < most and budget.take():
             waiting.extend((half, _value(value, half)) for half in halves(piece, wide))
         elif found is None:
-            raise Undecided("it may have no value there")
+            raise Undecided(why)
         else:
             done.append(found)
     found = hull(done)

@@ -173,6 +173,8 @@ class _Judging:
             return
         what = "value" if claim.by is None else "derivative"
         found.verdict, found.reason = WRONG, matched.remark or f"the {what} is {right}"
+        if is_near(text, said, here.value):  # rounded badly: that is the slip
+            return
         samples = [self.here]
         if said == 0 and affordable(self.graph, LEVELS[-1]):  # what is 0 with few digits may not be with more
             samples.append(Sample(self.graph, self.here.texts, LEVELS[-1]))

@@ -121,6 +121,8 @@ class Kind:
     convention: Convention | None = None
     # whether a number may be given as an interval, 0.2..0.4
     intervals: bool = False
+    # whether the answers still change with the most digits that were tried
+    unsteady: bool = False
 
     def record(self, value: Any) -> Any:
         """What a Trace holds for a value that is no hole: a float, a bool, text or {"mid": text, "rad": text}."""

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mpmath
 from mpmath import libmp
 
 from backprop.figures import Written
-from backprop.kinds import Kind, Refused
+from backprop.kinds import Kind, Refused, is_number
 from backprop.kinds.real import Scalar
 from backprop.mistakes import KindArgument
 from backprop.ops import HEAVY, Row
+
+if TYPE_CHECKING:
+    from backprop.point import Point
 
 SPELLING, SAYS = "digits:N", "N decimal digits"
 
@@ -27,6 +30,8 @@ MOST_DIGITS = 10_000
 MOST_DIGITS_OF_HEAVY = 500
 # digits that are worked out beyond those that are shown
 GUARD = 5
+# Digits to work with, at most, until as many as are asked for stay; and bits times nodes for one point.
+MOST_WORKED, MOST_WORK = 1000, 40_000_000
 # |log2| of the largest and smallest result; within it exp costs 60 bits more than the digits asked for
 FARTHEST = 2**60
 # sin of a number of b bits needs π to b bits
@@ -55,6 +60,9 @@ class Digits(Scalar):
         self.context = mpmath.mp.clone()
         self.context.dps = digits + guard
         self.bits = self.context.prec
+        # what fewer digits gave, and the fewest, so that `finer` sees what stays; None when nobody asks for more
+        self.answers: list[Any] | None = None
+        self.first: list[Any] = []
 
     def number(self, text: str) -> Any:
         """The number nearest to a literal, read digit by digit, or a constant."""
@@ -136,6 +144,45 @@ class Digits(Scalar):
         if row.flops >= HEAVY and self.digits > self.most_of_heavy:
             raise Refused("too-large", f"more digits than the {self.most_of_heavy} that {row.name} is worked out to,")
         return self.precisely(row.value, self, *operands)
+
+    def finer(self, point: Point) -> Kind | None:
+        """The kind that works with twice the digits, until those that are shown stay: terms may cancel.
+
+        What stays may do so because both were blind, as 1 - 1e-300 is 1 in 30 digits and in 60. So running error
+        analysis has to promise it as well, up to `MOST_WORKED` digits, or four times those asked for.
+        """
+        if self.answers is None:
+            return None
+        found = [point.value(), *point.by_rules().values()]
+        steady = bool(self.answers) and self._stay(self.answers, found)
+        if steady and point.promises(self.digits, self.context.eps):
+            return self._at_last(found, steady)
+        digits = 2 * self.context.dps
+        finer = Digits(self.digits, digits - self.digits, self.most_of_heavy)
+        heavy = any(row.flops >= HEAVY for row in map(point.graph.row, range(len(point.graph))) if row is not None)
+        most = self.most_of_heavy if heavy else max(MOST_WORKED, 4 * self.digits)
+        if self.context.dps >= most or (heavy and digits > most) or finer.bits * len(point.graph) > MOST_WORK:
+            return self._at_last(found, steady)
+        finer.answers, finer.first = found, self.first or found
+        return finer
+
+    def _at_last(self, found: list[Any], steady: bool) -> Kind | None:
+        """The kind to stay with: that of the fewest digits, unless more of them gave other answers that stay."""
+        if not self.answers or (steady and not self._stay(self.first, found)):
+            return None
+        first = Digits(self.digits, GUARD, self.most_of_heavy)
+        first.unsteady = not steady
+        return first
+
+    def _stay(self, before: list[Any], now: list[Any]) -> bool:
+        return all(map(self._stays, before, now))
+
+    def _stays(self, before: Any, now: Any) -> bool:
+        """Whether an answer is the same with more digits, to all that are shown."""
+        if not (is_number(before) and is_number(now)):
+            return is_number(before) == is_number(now)
+        with mpmath.workdps(self.digits + 15):
+            return digits_alike(now - before, now, self.digits + 1) > self.digits
 
     def precisely(self, function: Callable[..., Any], *operands: Any) -> Any:
         """The value of a function worked out with more than twice the digits, rounded once."""
@@ -427,4 +474,6 @@ def of(argument: str, limit: int | None = None) -> Kind:
     if int(argument) > most:
         told = f"up to {most} digits are worked out; --limit {int(argument)} lets it be so many, and takes its time"
         raise KindArgument(f"digits:{argument}", told)
-    return Digits(int(argument), guard=GUARD, most_of_heavy=MOST_DIGITS_OF_HEAVY if limit is None else limit)
+    kind = Digits(int(argument), guard=GUARD, most_of_heavy=MOST_DIGITS_OF_HEAVY if limit is None else limit)
+    kind.answers = []
+    return kind
