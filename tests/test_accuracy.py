@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import jsonschema
 import mpmath
 import pytest
 from hypothesis import assume, given, settings
@@ -610,8 +611,6 @@ def test_rounding_counts_the_digits_of_every_value_and_adjoint() -> None:
 
 
 def test_the_digits_stand_in_the_tables_and_in_the_json() -> None:
-    import jsonschema  # type: ignore[import-untyped]
-
     from backprop.render import by_name
     from backprop.render.look import Look
 

@@ -453,7 +453,8 @@ def test_what_certainly_has_no_value_is_undefined(program: str, x: str) -> None:
 
 def test_more_bits_are_taken_until_enough_is_proven() -> None:
     here = proven("(1/sqrt(1 - v^2/c^2) - 1)*m*c^2", v="30", c="299792458", m="1000")
-    assert here.kind.bits > FIRST_BITS  # type: ignore[attr-defined]
+    assert isinstance(here.kind, Certified)
+    assert here.kind.bits > FIRST_BITS
     assert here.gradient()["c"].digits() >= 20
     assert float(here.gradient()["c"]) == pytest.approx(-2.2546761635097053e-17, rel=1e-15)
     assert proven("sin(x)", x="1e30").value().digits() >= 20
@@ -474,7 +475,8 @@ def test_a_limit_on_the_bits_is_kept() -> None:
         kinds.by_name("certified:200")
     for limit in (64, 300):
         here = at("sin(pi*x)", {"x": 1}, kind=kinds.by_name("certified", limit))
-        assert here.kind.bits <= limit  # type: ignore[attr-defined]
+        assert isinstance(here.kind, Certified)
+        assert here.kind.bits <= limit
 
 
 def test_at_a_kink_the_slopes_of_both_sides_are_enclosed() -> None:

@@ -80,7 +80,7 @@ def facts() -> Iterator[tuple[str, dict[str, float], str, list[float]]]:
     for program, point, *found in FACTS:
         for name, expected in zip(MEASURED, found, strict=True):
             if expected is not None:
-                yield program, point, name, expected  # type: ignore[misc]
+                yield program, point, name, expected
 
 
 @pytest.mark.parametrize(("program", "point", "name", "expected"), list(facts()))
@@ -310,7 +310,10 @@ def quiet() -> Iterator[None]:
 
 
 def installed(name: str) -> None:
-    """Skip, with its name, where the framework is not installed."""
+    """Skip, with its name, where the framework is not installed.
+
+    Only under the mark `peers`, in which nobody has to have all five; the facts themselves are tested without them.
+    """
     try:
         importlib.import_module(name)
     except ImportError:

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import backprop
-from backprop.beside.singular import minimum_norm
+from backprop.beside.hull import minimum_norm
 from backprop.point import Point, at
 from backprop.record import OneSided, Trace
 from backprop.schema import schema

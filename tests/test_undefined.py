@@ -43,11 +43,11 @@ def bits(x: float) -> bytes:
     return struct.pack("<d", x)
 
 
-def same(ours: float | bool, theirs: object) -> bool:
+def same(ours: float | bool, theirs: Any) -> bool:
     """Equal as IEEE values, zeros by their sign too; ordinary numbers to a few roundings, as functions differ there."""
     if isinstance(ours, bool):
         return ours == bool(theirs)
-    other = float(theirs)  # type: ignore[arg-type]
+    other = float(theirs)
     if math.isnan(ours) or math.isnan(other):
         return math.isnan(ours) and math.isnan(other)
     if ours == 0 and other == 0:

@@ -89,11 +89,11 @@ def grad(
     true number: `float(ball)` is its middle, `ball.bounds` are two floats around it, and `0.3 in ball` asks.
     """
     from backprop import kinds
-    from backprop.gradient import gradient
+    from backprop.gradient import answered
 
     number = kinds.by_name(kind, limit)
-    value, slopes = gradient(program, inputs or {}, wrt, number, undefined=undefined, convention=convention)
-    return number.answer(value), {name: number.answer(slope) for name, slope in slopes.items()}
+    here = answered(program, inputs or {}, wrt, number, undefined=undefined, convention=convention)
+    return number.answer(here.answer()), {name: number.answer(slope) for name, slope in here.gradient().items()}
 
 
 def hessian(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from backprop import kinds
 from backprop import point as points
@@ -17,23 +17,6 @@ if TYPE_CHECKING:
     from backprop.record import Note
 
 
-def gradient(
-    program: str | Program,
-    inputs: Mapping[str, Number],
-    wrt: Sequence[str] | None = None,
-    kind: str | Kind = "real",
-    limit: int | None = None,
-    undefined: str = "explain",
-    convention: str = MINIMUM_NORM,
-) -> tuple[Any, dict[str, Any]]:
-    """The value and d value / d each name, as numbers of the kind. Raises `Undefined` where one does not exist.
-
-    With undefined="propagate" nothing is: NaN and infinities come out as they do of a plain tape.
-    """
-    here = answered(program, inputs, wrt, kind, limit, undefined, convention)
-    return here.answer(), here.gradient()
-
-
 def answered(
     program: str | Program,
     inputs: Mapping[str, Number],
@@ -43,7 +26,10 @@ def answered(
     undefined: str = "explain",
     convention: str = MINIMUM_NORM,
 ) -> Point:
-    """The point whose value and gradient `gradient` gives, for those who want to know more of it."""
+    """The program at a point at which the value and every derivative asked for exist. Raises `Undefined` where not.
+
+    With undefined="propagate" nothing is undefined: NaN and infinities come out as they do of a plain tape.
+    """
     kind = kinds.by_name(kind, limit)
     if undefined != "explain" and not kind.propagates:
         from backprop.conventions import numbers

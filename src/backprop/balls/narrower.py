@@ -173,10 +173,10 @@ def _value(point: Point, kind: Certified, inputs: list[int], box: list[Any], wid
     graph, tape = point.graph, point.value()
 
     def value(part: list[Any]) -> Ball:
-        found = kind.parts.values_over(graph, dict(zip(inputs, part, strict=True)))[graph.output]
+        found: Ball | Hole = kind.parts.values_over(graph, dict(zip(inputs, part, strict=True)))[graph.output]
         if isinstance(found, Hole):
             raise Undecided(found.detail)
-        return found  # type: ignore[no-any-return]
+        return found
 
     def slopes(part: list[Any]) -> list[Any] | None:
         found = kind.parts.gradient_over(graph, dict(zip(inputs, part, strict=True)))

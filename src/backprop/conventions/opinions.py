@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backprop import ops
+from backprop.beside.hull import minimum_norm
 from backprop.beside.one_sided import one_sided
-from backprop.beside.singular import gradients_beside, minimum_norm
+from backprop.beside.singular import gradients_beside
 from backprop.conventions import FRAMEWORKS, SLOPES, Framework, framework
 from backprop.kinds import MINIMUM_NORM, Hole, is_number
 from backprop.notes import why
