@@ -82,7 +82,7 @@ def test_every_form_of_a_number_is_read_in_every_way_of_giving_it(typed: str, re
         assert parts("x", *words)[1] == {"x": read}
 
 
-@pytest.mark.parametrize("typed", ["two", "", "1/0", "1e", "--y", "0x10", "1_000", "2 3", "[1,2]"])
+@pytest.mark.parametrize("typed", ["two", "", "1/0", "1e", "--y", "0x10", "1_000", "2 3", "1,2,3"])
 def test_what_is_no_number_is_refused(typed: str) -> None:
     with pytest.raises(mistakes.NotANumber):
         parts("x", "--x", typed)
@@ -92,11 +92,6 @@ def test_what_is_no_number_is_refused(typed: str) -> None:
 def test_a_comma_that_may_part_thousands_is_refused(typed: str) -> None:
     with pytest.raises(mistakes.TwoReadings):
         parts("x", f"--x={typed}")
-
-
-def test_a_list_is_refused_with_a_reason() -> None:
-    with pytest.raises(mistakes.NotANumber, match="list"):
-        parts("x", "x=[1,2]")
 
 
 @pytest.mark.parametrize("typed", ["nan", "NaN", "-nan"])
@@ -207,7 +202,7 @@ def test_a_point_file_keeps_numbers_as_they_are_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[1]", "{", '{"x": 1, "x": 2}', '{"x": [1]}', '{"x": null}', '{"2x": 1}', "[" * 100_000]
+    "text", ["", "[1]", "{", '{"x": 1, "x": 2}', '{"x": []}', '{"x": null}', '{"2x": 1}', "[" * 100_000]
 )
 def test_a_point_file_that_is_no_point_is_a_mistake(text: str, tmp_path: Path) -> None:
     path = tmp_path / "point.json"

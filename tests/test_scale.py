@@ -225,7 +225,7 @@ def test_more_formulas_than_anyone_reads_are_refused_at_once() -> None:
 
 def test_a_max_of_more_numbers_than_its_rules_can_name_is_refused_with_the_way_out() -> None:
     import backprop
-    from backprop.graph import MOST_OPERANDS
+    from backprop.ops import MOST_OPERANDS
 
     names = [f"x{i}" for i in range(MOST_OPERANDS)]
     point = {name: float(i) for i, name in enumerate(names)}

@@ -19,17 +19,18 @@ ROOT = Path(backprop.__file__).parent
 # From the words on the line to the lines on the screen: a module imports its own layer and those above it. A package
 # stands for all of its modules but those that are named elsewhere.
 LAYERS = (
-    "figures mistakes factors",
+    "figures mistakes factors arrays_text",
     "ops writing",
     "kinds balls conventions",
-    "syntax misreadings grammar numerals bindings",
+    "syntax misreadings grammar numerals value_files bindings",
     "graph",
     "values",
     "rules",
     "forward reverse accuracy",
     "balls.ranges balls.enclosures kinds.certified",
     "record working",
-    "point beside balls.narrower accuracy.fine accuracy.mending",
+    "kinds.elements opening",
+    "point array_point beside balls.narrower accuracy.fine accuracy.mending",
     "kinds.node higher",
     "formulas tidying latex kinds.symbol derivatives",
     "path_sums",

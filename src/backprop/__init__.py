@@ -91,8 +91,8 @@ def grad(
     from backprop import kinds
     from backprop.gradient import answered
 
-    number = kinds.by_name(kind, limit)
-    here = answered(program, inputs or {}, wrt, number, undefined=undefined, convention=convention)
+    here = answered(program, inputs or {}, wrt, kinds.by_name(kind, limit), undefined=undefined, convention=convention)
+    number = here.kind
     return number.answer(here.answer()), {name: number.answer(slope) for name, slope in here.gradient().items()}
 
 

@@ -17,12 +17,11 @@ from backprop.mistakes import (
     Mistake,
     NotANumber,
     OptionValue,
-    TwoReadings,
     UnknownOption,
     WordMissing,
     closest,
 )
-from backprop.numerals import numeral, span_of
+from backprop.numerals import numeral, saved_number
 
 # the terminal NAME of the grammar
 NAME = (
@@ -30,8 +29,9 @@ NAME = (
 )
 _NAME = re.compile(NAME)
 _BINDING = re.compile(rf"({NAME})=(?!=)(.*)", re.DOTALL)
-# 1,000 is one to some readers and a thousand to others; 0,125 and 1,5 are clear
-_THOUSANDS = re.compile(r"[-+−]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9,])")
+# `W[0,1]` is one name: this is the comma between two
+_BETWEEN_NAMES = re.compile(r",(?![^\[\]]*\])")
+_AROUND = re.compile(r"\s*([\[\],])\s*")
 
 
 class Option(NamedTuple):
@@ -72,7 +72,10 @@ class Words:
         """The names in a list option, one list each time it was given, None when it was not."""
         if name not in self.options:
             return None
-        found = [[normal(one.strip()) for one in text.split(",")] for text in self.options[name].split(";")]
+        found = [
+            [normal(_AROUND.sub(r"\1", one.strip())) for one in _BETWEEN_NAMES.split(text)]
+            for text in self.options[name].split(";")
+        ]
         if not all(one for several in found for one in several):
             raise OptionValue(name, self.options[name], f"Names stand between commas: --{name} x,y")
         return found
@@ -208,10 +211,12 @@ def _alike(name: str, variables: Iterable[str], known: Iterable[str]) -> str | N
 
 def reads_as_value(text: str) -> bool:
     """Whether what follows `NAME=` is meant as its value; if not, the word is an expression such as `y=x^2`."""
-    return text.startswith(("@", "[")) or text.strip().lower() == "nan" or _is_number(text)
+    return text.startswith("@") or text.strip().lower() == "nan" or _is_number(text)
 
 
 def _is_number(text: str) -> bool:
+    if text.startswith("["):
+        return True
     try:
         numeral(text, "")
     except NotANumber:
@@ -220,15 +225,18 @@ def _is_number(text: str) -> bool:
 
 
 def read_value(text: str, name: str) -> str:
-    """The plain text of the number given for a variable; `@F` reads it from a file.
+    """The plain text of the number or the array given for a variable; `@F` reads it from a file.
 
     >>> read_value("−1", "x"), read_value("½", "x"), read_value("2,5", "x")
     ('-1', '1/2', '2.5')
     """
     if text.startswith("@"):
-        text = read_file(text[1:]).strip()
-    if _THOUSANDS.fullmatch(text.strip()):
-        raise TwoReadings(name, text)
+        from backprop import value_files
+
+        path = text[1:]
+        if value_files.is_binary(path):
+            return value_files.binary_value(path, name)
+        return value_files.text_value(read_file(path), path, name)
     return numeral(text, name)
 
 
@@ -297,8 +305,8 @@ def text_of(stream: BinaryIO, origin: str) -> str:
 
 
 def point_file(path: str) -> dict[str, str]:
-    """The values in a JSON file such as `{"x": 2, "y": "1/3"}`, as plain texts. Raises `Mistake`."""
-    import json
+    """The values in a JSON file such as `{"x": 2, "W": [[1, "1/3"]]}`, as plain texts. Raises `Mistake`."""
+    from backprop.value_files import json_record, within
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -306,12 +314,7 @@ def point_file(path: str) -> dict[str, str]:
             _bind(found, normal(name), value)
         return found
 
-    text = read_file(path)
-    try:
-        # numbers are kept as they are written, for the kinds that take them at their word
-        record = json.loads(text, parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=pairs)
-    except (ValueError, RecursionError) as error:
-        raise CannotRead(path, f"this is no JSON: {error}") from None
+    record = json_record(read_file(path), path, object_pairs_hook=pairs)
     if isinstance(record, dict) and isinstance(record.get("inputs"), dict):  # a trace, or a worked case
         record = record["inputs"]
     if not isinstance(record, dict):
@@ -320,18 +323,9 @@ def point_file(path: str) -> dict[str, str]:
     for name, value in record.items():
         if not is_name(name):
             raise CannotRead(path, f"{name!r} is no name of a variable")
-        point[name] = saved_number(value, name)
+        with within(path):
+            point[name] = saved_number(value, name)
     return point
-
-
-def saved_number(value: Any, name: str) -> str:
-    """The plain text of a number in JSON, where infinities are words. Raises `NotANumber`."""
-    if isinstance(value, list):
-        raise NotANumber(name, "[...]")
-    if isinstance(value, dict) and value.keys() == {"mid", "rad"}:
-        return span_of(numeral(value["mid"], name), numeral(value["rad"], name))
-    infinite = {"Infinity": "inf", "-Infinity": "-inf"}
-    return numeral(infinite.get(value, value) if isinstance(value, str) else value, name)
 
 
 def refuse_lookalikes(unused: Iterable[str], variables: Iterable[str], options: Iterable[Option]) -> None:

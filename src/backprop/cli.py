@@ -266,9 +266,11 @@ class Asked:
         text, origin = self.text()
         given: dict[str, str] = {}
         if origin is not None and text.lstrip().startswith("{"):
+            from backprop.numerals import saved_number
+
             saved = saved_trace(text)
             text = saved.program
-            given = {name: bindings.saved_number(value, name) for name, value in saved.inputs.items()}
+            given = {name: saved_number(value, name) for name, value in saved.inputs.items()}
             self.saved_kind = "real" if saved.kind == "symbol" else saved.kind
         if len(text) > LONGEST_PROGRAM:
             told = f"it has {len(text)} characters, and {LONGEST_PROGRAM} are the most that I work with"

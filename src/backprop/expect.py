@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from backprop import bindings
@@ -15,6 +16,7 @@ from backprop.mistakes import (
     NotANumber,
     NumberTooLong,
     Span,
+    TwoReadings,
     UnknownNode,
     UnreadableExpectation,
     UnusableNumber,
@@ -26,6 +28,7 @@ from backprop.syntax import normal
 
 _EXPECT = re.compile(r"#[^\S\r\n]*expect[^\S\r\n]+([^\r\n]*[^\s])")
 _ID = rf"{bindings.NAME}(?:~[0-9]+)?"
+_ELEMENT = re.compile(r"(.*[^\s\]])\s*\[([-−0-9,\s]+)\]")
 _SLOPE = re.compile(rf"[d∂]\s*({_ID})\s*/\s*[d∂]\s*({_ID})")
 _EQUALS = re.compile(r"(.*?)\s*(?<![<>!=])=(?!=)\s*(.*)")
 _PATHS = re.compile(rf"paths\s+from\s+({_ID})(?:\s+to\s+({_ID}))?")
@@ -118,6 +121,12 @@ def _line(text: str, span: Span) -> int:
     return text.count("\n", 0, span[0]) + 1
 
 
+def _shape(value: Any) -> tuple[int, ...]:
+    """The shape of a value; a number has ()."""
+    shape: tuple[int, ...] = getattr(value, "shape", ())
+    return shape
+
+
 class _Checker:
     """A program at a point, asked one expectation after another; `given` are inputs that have left their defaults."""
 
@@ -125,7 +134,10 @@ class _Checker:
         self.program = program
         self.point = point
         self.given = given or {}
-        self.notes = [note.code for note in notes(point)]
+
+    @cached_property
+    def notes(self) -> list[str]:
+        return [note.code for note in notes(self.point)]
 
     def differs(self, said: str, span: Span) -> str | None:
         """What is found instead of what was said, None when it holds."""
@@ -153,11 +165,40 @@ class _Checker:
         found = self.answer(left, span)
         if isinstance(found, Hole):
             return "undefined"
+        if right.startswith("["):
+            return self.differs_as_array(left, found, right, span)
+        if _shape(found):
+            return f"{left} is an array of shape {_shape(found)}"
+        return self.differs_as_number(left, found, right, span)
+
+    def differs_as_number(self, left: str, found: Any, right: str, span: Span) -> str | None:
         wanted, tolerance = self.wanted(right, span)
         if found == wanted or abs(found - wanted) <= tolerance:
             return None
         digits = max(6, len(re.sub(r"\D", "", right)) + 2)
         return f"{left} = {figure(found, min(digits, 17))}"
+
+    def differs_as_array(self, left: str, found: Any, right: str, span: Span) -> str | None:
+        """The first element that is not what was said, or a shape that is not; None when all hold.
+
+        Each element is met as a number alone would be; `[1, 2] ± 0.1` says how far off any of them may be.
+        """
+        from backprop import arrays_text
+
+        text, sign, allowed = right.partition("±")
+        try:
+            shape, wanted = arrays_text.read(text.strip(), left)
+        except Mistake as mistake:
+            raise UnreadableExpectation(mistake.cause, span) from None
+        if shape != _shape(found):
+            return f"{left} is " + (f"an array of shape {_shape(found)}" if _shape(found) else figure(found))
+        for position, (one, number) in enumerate(zip(wanted, found.flat, strict=True)):
+            place = arrays_text.element_name(left, arrays_text.indices_of(shape, position))
+            differs = "undefined" if isinstance(number, Hole) else None
+            differs = differs or self.differs_as_number(place, number, one + sign + allowed, span)
+            if differs is not None:
+                return differs
+        return None
 
     def later(self, steps: int, rate: str, span: Span) -> _Checker:
         """The program after so many steps of gradient descent on its params."""
@@ -165,7 +206,7 @@ class _Checker:
 
         try:
             taken = list(descend(self.program, self.given, self.number(rate), steps))
-        except (NotANumber, NumberTooLong, UnusableNumber) as mistake:
+        except (NotANumber, NumberTooLong, TwoReadings, UnusableNumber) as mistake:
             raise UnreadableExpectation(mistake.cause, span) from None
         given = {**self.given, **taken[-1].after}
         return _Checker(self.program, self.program.at(given), given)
@@ -177,24 +218,49 @@ class _Checker:
         return None if isinstance(found, Hole) else f"{rest} = {figure(found)}"
 
     def answer(self, left: str, span: Span) -> Any:
-        """The value of a node, or one node's slope with respect to another: `e`, `de/db`, `∂z/∂w`."""
+        """The value of a node, or one node's slope with respect to another: `e`, `de/db`, `∂z/∂w`.
+
+        Of an array also some of it: `a[0]`, `dL/dW[0, 1]`.
+        """
+        part = _ELEMENT.fullmatch(left)
+        if part is not None:
+            return self.part(self.answer(part[1], span), left, part[2], span)
         slope = _SLOPE.fullmatch(left)
         if slope is not None:
-            return self.slope(slope[1], slope[2])
+            return self.slope(slope[1], slope[2], span)
         if not re.fullmatch(_ID, left):
             raise UnreadableExpectation(f"{left} is neither the name of a node nor a slope such as de/db", span)
         node = self.node(left)
         value = self.point.answer() if node == self.point.graph.output else self.point.values[node]
         return Hole(0, "branch") if value is None else value
 
-    def slope(self, of: str, by: str) -> Any:
+    def part(self, found: Any, left: str, places: str, span: Span) -> Any:
+        """An element of an array, or a row: what stands at the places."""
+        if isinstance(found, Hole):
+            return found
+        try:
+            return found[tuple(int(place.replace("−", "-")) for place in places.split(","))]
+        except (IndexError, TypeError):
+            raise UnreadableExpectation(f"there is no {left}: the shape is {_shape(found)}", span) from None
+        except ValueError:
+            raise UnreadableExpectation(f"{left} does not name an element, such as W[0, 1]", span) from None
+
+    def slope(self, of: str, by: str, span: Span) -> Any:
         from backprop.reverse import reverse
 
         here = self.program.at(self.given, wrt=[by])
+        if _shape(here.values[self.node(of)]):
+            raise UnreadableExpectation(f"{of} is an array: a slope such as dL/dW is that of one number", span)
         if self.node(of) == here.graph.output:
             return here.gradient()[here.name_of(here.wrt[0])]
         adjoint = reverse(here.graph, here.partials, here.kind, self.node(of)).adjoints[here.wrt[0]]
-        return 0.0 if adjoint is None else adjoint
+        adjoint = 0.0 if adjoint is None else adjoint
+        shape = _shape(here.values[here.wrt[0]])
+        if shape == _shape(adjoint):
+            return adjoint
+        from numpy import broadcast_to
+
+        return broadcast_to(adjoint, shape)  # the same for every element
 
     def count(self, source: str, target: str | None) -> int:
         from backprop.path_sums import Routes, count
@@ -218,7 +284,7 @@ class _Checker:
             number = self.number(text)
             if sign:
                 return number, abs(self.number(allowed))
-        except (NotANumber, NumberTooLong, UnusableNumber) as mistake:
+        except (NotANumber, NumberTooLong, TwoReadings, UnusableNumber) as mistake:
             raise UnreadableExpectation(mistake.cause, span) from None
         tolerance = 1e-12 * abs(number) if number - number == 0 else 0.0
         decimal = _DECIMAL.fullmatch(text.strip())
@@ -228,6 +294,8 @@ class _Checker:
         return number, tolerance
 
     def number(self, text: str) -> float:
+        if text.strip().startswith("["):
+            raise NotANumber("it", text)
         try:
             return float(self.point.kind.number(numeral(text.strip(), "it")))
         except OverflowError:

@@ -53,6 +53,8 @@ def figure(value: float | int | str | bool | Mapping[str, str] | None, figures: 
         return enclosed(value["mid"], value["rad"], figures)
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, list):
+        return f"[{', '.join(figure(one, figures) for one in value)}]"
     return _figure(value, figures)
 
 

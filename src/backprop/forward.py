@@ -38,19 +38,19 @@ def tangents(
             if index in partials.zeros and partials.dies_out(index, kind, tangent):
                 brought = kind.number("0")
             else:
-                brought = contribution(kind, tangent, partial, node, index - offsets[node])
+                brought = contribution(kind.push, tangent, partial, node, index - offsets[node])
             moved[node] = brought if moved[node] is None else total(kind, moved[node], brought, node)
     return moved
 
 
-def contribution(kind: Kind, carried: Any, partial: Any, node: int, position: int) -> Any:
-    """carried · partial on one edge; a hole when either is one, or when they are 0 and inf."""
+def contribution(carry: Callable[[Any, Any], Any], carried: Any, partial: Any, node: int, position: int) -> Any:
+    """What is carried over one edge (`kind.push` or `kind.pull`); a hole where either is one, or they are 0 and inf."""
     if isinstance(carried, Hole):
         return carried
     if isinstance(partial, Hole):
         return partial
     try:
-        return kind.scale(carried, partial)
+        return carry(carried, partial)
     except Refused as refused:
         return Hole(node, refused.code, position, refused.detail)
     except ArithmeticError:

@@ -47,8 +47,10 @@ def refuse_holes(here: Point) -> None:
 
     Where it exists but the kind of number refuses it, what `refusals.refuse` raises.
     """
+    here.gradient()  # of a vector there is none
+    here = here.told()
     refuse(here)
-    answers = [here.answer(), *here.gradient().values()]
+    answers = [one for answer in (here.answer(), *here.gradient().values()) for one in here.kind.elements(answer)]
     for answer in answers:
         if isinstance(answer, Hole):
             from backprop.notes import explained
@@ -68,6 +70,7 @@ def refuse_holes(here: Point) -> None:
 def remarks(here: Point) -> list[Note]:
     """What a reader of the numbers alone has to know: digits that were lost, slopes taken at kinks."""
     found: list[Note] = []
+    here = here.told()
     if here.kind.unsteady:
         from backprop.notes import unsteady
 

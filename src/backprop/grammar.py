@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, fields
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from backprop.mistakes import Mistake, NothingWritten, Span, TooLong
-from backprop.syntax import Expectation, Statement, Syntax, normal
+from backprop.mistakes import BadSlice, Mistake, NothingWritten, Span, TooLong
+from backprop.syntax import WHOLE, Expectation, Statement, Syntax, normal, slice_text
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -49,6 +49,7 @@ _SILENT = ("group", "pos")  # brackets and a unary plus leave no node
 _SPECIAL = (
     *("result", "target", "assign", "declaring", "declare", "declare_value"),
     *("superscript", "index", "vector", "call", "call_nothing", "first_item", "next_item"),
+    *("label", "keyword", "bound", "slice"),
 )
 
 
@@ -269,6 +270,7 @@ class Builder:
         self.name = re.compile(tables.name)
         self.gap = re.compile(f"(?:{tables.blank})?=")
         self.counts: list[int] = []  # items so far, of each list that is open
+        self.labels: list[tuple[str, Span]] = []  # names left of = in the calls that are open
         self.word = ""  # input or param
         self.word_begin: int | None = None
         # what stands left of =: a name, where it begins, and a function's parameters
@@ -310,6 +312,37 @@ class Builder:
     def on_index(self, begins: Any, size: int, end: int) -> None:
         self.node("index", self.counts.pop() + 1, begins[-size], end)
 
+    def on_label(self, begins: Any, size: int, end: int) -> None:
+        """The name of a keyword is taken back out of the columns, like what stands left of = in a statement."""
+        tree = self.syntax
+        root = len(tree.kinds) - 1
+        if tree.kinds[root] != "name" or tree.starts[root] != begins[-2]:
+            from backprop.misreadings import bad_label
+
+            raise bad_label(tree, root, (begins[-1], end))
+        self.labels.append((tree.text(root), tree.span(root)))
+        self.take_back(root)
+
+    def on_keyword(self, begins: Any, size: int, end: int) -> None:
+        self.syntax.keywords[len(self.syntax)] = self.labels.pop()
+        self.node("keyword", 1, begins[-2], end)
+
+    def on_bound(self, begins: Any, size: int, end: int) -> None:
+        """A bound of a slice is a whole number; it is part of the slice and no node of its own."""
+        tree = self.syntax
+        root = len(tree.kinds) - 1
+        if not WHOLE.fullmatch(tree.source[begins[-1] : end]):
+            from backprop.misreadings import bad_bound
+
+            raise bad_bound(tree.source, (begins[-1], end))
+        self.take_back(tree.first[root])
+
+    def on_slice(self, begins: Any, size: int, end: int) -> None:
+        bounds = slice_text(self.syntax.source[begins[-size] : end]).split(":")
+        if bounds[2:] == ["0"]:
+            raise BadSlice("a step of 0 goes nowhere", (begins[-1], end))
+        self.node("slice", 0, begins[-size], end)
+
     def on_call(self, begins: Any, size: int, end: int) -> None:
         self.syntax.callees[len(self.syntax)] = self.name_at(begins[-size])
         self.node("call", self.counts.pop(), begins[-size], end)
@@ -342,6 +375,11 @@ class Builder:
             raise bad_target(tree, root, (begins[-2], stop if bare else len(tree.source[: end - 1].rstrip())))
         name, _ = tree.callees.pop(root)
         self.left = name, begin, tuple((tree.text(at), tree.span(at)) for at in range(first, root))
+        self.take_back(first)
+
+    def take_back(self, first: int) -> None:
+        """The nodes from `first` on are no part of the program after all."""
+        tree = self.syntax
         del tree.kinds[first:], tree.arity[first:], tree.first[first:], tree.starts[first:], tree.ends[first:]
 
     def on_assign(self, begins: Any, size: int, end: int) -> None:

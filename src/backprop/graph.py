@@ -11,12 +11,14 @@ import re
 from array import array
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import NamedTuple
 
 from backprop import mistakes, ops
+from backprop.arrays_text import MOST_AXES
 from backprop.mistakes import Span
 from backprop.ops import ATOM, Row
-from backprop.syntax import Statement, Syntax, literal, readings
+from backprop.syntax import WHOLE, Statement, Syntax, literal, readings, slice_text
 from backprop.writing import Written, level_of_number, written
 
 INPUT, CONST = -1, -2
@@ -28,15 +30,14 @@ CONSTANTS = {"pi": "pi", "π": "pi", "tau": "tau", "τ": "tau", "e": "e", "inf":
 LARGEST_EXPANSION = 2_000_000
 # Functions whose free names have changed since their definition; a reader who is told of more reads nothing.
 MOST_BOUND_AGAIN = 20
-# The rule for each operand of a max names all the others, so the work for one max is the square of this.
-MOST_OPERANDS = 64
+# The text of a constant array stands for it where it is not longer than this.
+LONGEST_TEXT = 40
 
-# Kinds of syntax node that are written with a sign of their own and are not called like their row.
-_SIGNS = {"juxtapose": "mul"}
-_ARRAYS = {"vector", "index", "transpose", "matmul"}
+_ARRAYS = {"vector", "index", "slice", "keyword", "juxtapose"}  # that are more than one row on their operands
 _PRODUCTS = ("mul", "div", "mod", "juxtapose")  # what a factor may follow without a sign
 
 _BRACKET_FOLLOWS = re.compile(r"[^\S\r\n]*\(")
+_ELEMENT = re.compile(r"[^\[\], ]+")  # of the text of an array
 _NAME_FOLLOWS = re.compile(r"[ \t]+[^\W\d_]")
 
 
@@ -102,7 +103,7 @@ class Graph:
     def ids(self) -> list[str]:
         """One id for each node: its own name (`c`, `c~2` when bound again), the text of a constant, else v1, v2, ...
 
-        The output, when it has no name, is `f`, or `out` when `f` is taken.
+        The output, when it has no name, is `f`, or `out` when `f` is taken. A constant array of many numbers is const1.
         """
         if len(self._ids) != len(self.codes):
             self._ids = _ids(self)
@@ -127,7 +128,7 @@ class Graph:
 
     def written_id(self, node: int) -> Written:
         """How a node is written inside a formula: by its id, a constant as its number."""
-        if self.codes[node] == CONST and node not in self.names:
+        if self.codes[node] == CONST and node not in self.names and not _is_long(self.literals[node]):
             text = self.literals[node]
             return text, level_of_number(text)
         return self.ids[node], ATOM
@@ -197,18 +198,43 @@ def _ids(graph: Graph) -> list[str]:
         ids[node] = unique(graph.names[node])
     if graph.output >= 0 and not ids[graph.output]:
         ids[graph.output] = unique("f" if "f" not in taken else "out")
-    number = 0
+    numbers = {"v": 0, "const": 0}
     for node, code in enumerate(graph.codes):
         if ids[node]:
             continue
-        if code == CONST:
+        if code == CONST and not _is_long(graph.literals[node]):
             ids[node] = unique(graph.literals[node])
             continue
-        number += 1
-        while f"v{number}" in taken:
-            number += 1
-        ids[node] = f"v{number}"
+        stem = "const" if code == CONST else "v"
+        numbers[stem] += 1
+        while f"{stem}{numbers[stem]}" in taken:
+            numbers[stem] += 1
+        ids[node] = f"{stem}{numbers[stem]}"
     return ids
+
+
+def _is_long(text: str) -> bool:
+    """Whether the text of a constant is an array's, and too long to stand for it."""
+    return len(text) > LONGEST_TEXT and text.startswith("[")
+
+
+# How many entries a vector has along each of its axes; None where it is not written out.
+_Shape = tuple[int | None, ...]
+
+
+def _refuse_unlike(row: _Shape, first: _Shape, span: Span) -> None:
+    """Refuse an entry of a vector that cannot have the shape of the first one."""
+    for axis, (length, expected) in enumerate(zip_longest(row, first)):
+        if length == expected:
+            continue
+        if axis == min(len(row), len(first)) and None not in (*row, *first):
+            told = ("a number", "a list")
+            here, there = ("this", "the first entry") if axis == 0 else ("an entry of this", "one of the first row")
+            raise mistakes.MixedArray(here, told[len(row) > axis], there, told[len(first) > axis], span)
+        if length is None or expected is None:
+            return
+        here, there = ("this row", "the first one") if axis == 0 else ("a row in this", "one in the first")
+        raise mistakes.RaggedArray(here, length, there, expected, span)
 
 
 def _may_divide(over: str, under: str) -> bool:
@@ -240,12 +266,15 @@ class _Frame:
     inside: _Function | None
 
 
-def build(syntax: Syntax, given: Collection[str] = (), conditions: Collection[str] = ()) -> Graph:
+def build(
+    syntax: Syntax, given: Collection[str] = (), conditions: Collection[str] = (), settings: Collection[str] = ()
+) -> Graph:
     """The graph of a program. `given` are the names that have been given values: they are never constants.
 
-    `conditions` are the inputs that are true or false; the rules of the table have them, programs do not.
+    `conditions` are the inputs that are true or false, `settings` those that may stand for an axis or a size; the rules
+    of the table have them, programs do not.
 
-    Raises a `Mistake` for names, numbers of operands, conditions and recursion that make no sense.
+    Raises a `Mistake` for names, numbers of operands, conditions, arrays and recursion that make no sense.
 
     >>> from backprop.grammar import parse
     >>> graph = build(parse("(a + b) * (b + 1)"))
@@ -253,15 +282,18 @@ def build(syntax: Syntax, given: Collection[str] = (), conditions: Collection[st
     ['a + b', 'b + 1', 'v1*v2']
     """
     try:
-        return _Builder(syntax, given, conditions).run()
+        return _Builder(syntax, given, conditions, settings).run()
     except mistakes.Mistake as mistake:
         raise mistake.within(syntax.source) from None
 
 
 class _Builder:
-    def __init__(self, syntax: Syntax, given: Collection[str], conditions: Collection[str]) -> None:
+    def __init__(
+        self, syntax: Syntax, given: Collection[str], conditions: Collection[str], settings: Collection[str]
+    ) -> None:
         self.syntax = syntax
         self.conditions = conditions
+        self.settings = settings
         self.given = frozenset(given)
         self.graph = Graph(source=syntax.source)
         self.env: dict[str, int] = {}
@@ -270,6 +302,7 @@ class _Builder:
         self.is_condition = bytearray()
         self.sizes: dict[str, int] = {}
         self.inlined = 0
+        self.shapes: dict[int, _Shape] = {}  # of the vectors that are written out
         self.variables: set[str] | None = None  # asked for only when a name stands before a bracket
 
     def run(self) -> Graph:
@@ -306,8 +339,9 @@ class _Builder:
         self.graph.starts[node], self.graph.ends[node] = statement.name_span or statement.span
 
     def number_of(self, statement: Statement) -> str:
-        """The default of a declaration, which is one number: `0.5`, `-1`, `1/3`."""
+        """The default of a declaration: one number (`0.5`, `-1`, `1/3`), or an array of such numbers."""
         stack: list[str] = []
+        shapes: dict[int, _Shape] = {}  # of the arrays, by their syntax nodes
         syntax = self.syntax
         for node in syntax.walk(statement):
             kind = syntax.kinds[node]
@@ -315,12 +349,17 @@ class _Builder:
                 stack.append(self.number(node))
             elif kind == "name" and self.is_constant(syntax.text(node)):
                 stack.append(CONSTANTS[syntax.text(node)])
-            elif kind == "neg":
+            elif kind == "neg" and not stack[-1].startswith("["):
                 text = stack.pop()
                 stack.append(text[1:] if text.startswith("-") else f"-{text}")
             elif kind == "div" and _may_divide(stack[-2], stack[-1]):
                 below = stack.pop()
                 stack.append(f"{stack.pop()}/{below}")
+            elif kind == "vector":
+                count = syntax.arity[node]
+                places = syntax.operands(node)
+                shapes[node] = self.shape([shapes.get(place, ()) for place in places], places)
+                stack[-count:] = [f"[{', '.join(stack[-count:])}]"]
             else:
                 raise mistakes.DefaultNotANumber(statement.kind, statement.name or "", syntax.span(node))
         return stack.pop()
@@ -391,8 +430,14 @@ class _Builder:
                 del stack[len(stack) - count :]
                 name, name_span = syntax.callees[at]
                 function = self.functions.get(name)
-                if function is None:
+                labels = self.labels(at) if syntax.keywords else []
+                if function is None and labels:
+                    stack.append(self.labelled(name, operands, labels, at, name_span))
+                elif function is None:
                     stack.append(self.operation(self.called(name, count, at, name_span), operands, at))
+                elif labels:
+                    _, label, where = labels[0]
+                    raise mistakes.KeywordForOwnFunction(name, function.parameters, label, where)
                 else:
                     if not frames:  # the first call counts those inside it
                         self.enter(name, function, count, at)
@@ -435,7 +480,7 @@ class _Builder:
     def refuse_function(self, name: str, at: int) -> None:
         """A name with no value that is used like a function: say how a call is written, or which one was meant."""
         if name in self.functions or (rows := ops.called(name)):
-            found = self.follower(at)
+            found = self.follower(at) or self.subscripts(at)
             if found is None:
                 function = self.functions.get(name)
                 raise mistakes.FunctionAlone(
@@ -469,6 +514,14 @@ class _Builder:
             node = parent
         return None
 
+    def subscripts(self, at: int) -> tuple[str, None, Span] | None:
+        """What stands in square brackets right behind a name: `exp[x]`."""
+        syntax, parent = self.syntax, self.parent(at)
+        if parent is None or syntax.kinds[parent] != "index" or syntax.first[parent] != at:
+            return None
+        argument = syntax.source[syntax.ends[at] : syntax.ends[parent]].strip()
+        return argument[1:-1] if syntax.arity[parent] == 2 else argument, None, syntax.span(parent)
+
     def parent(self, node: int) -> int | None:
         syntax = self.syntax
         for above in range(node + 1, len(syntax)):
@@ -501,12 +554,67 @@ class _Builder:
         rows = ops.called(name)
         if not rows:
             raise self.unknown_function(name, "", span)
-        for row in rows:
+        # max(0, x) is the larger of two numbers: an axis by its place is looked for last
+        for row in rows if len(rows) == 1 else sorted(rows, key=lambda row: bool(row.settings)):
             if row.takes(count):
-                if row.variadic and count > MOST_OPERANDS:
-                    raise mistakes.TooManyOperands(name, count, MOST_OPERANDS, self.syntax.span(at))
+                self.refuse_many(row, name, count, at)
                 return row
         raise mistakes.WrongNumberOfOperands(name, [row.parameters for row in rows], count, self.syntax.span(at))
+
+    def refuse_many(self, row: Row, name: str, count: int, at: int) -> None:
+        if row.variadic and count > row.most:
+            raise mistakes.TooManyOperands(name, count, row.most, self.syntax.span(at))
+
+    def labels(self, at: int) -> list[tuple[int, str, Span]]:
+        """The keywords of a call: which operand each one stands at, its name and where that is written."""
+        kinds, keywords = self.syntax.kinds, self.syntax.keywords
+        operands = enumerate(self.syntax.operands(at))
+        return [(place, *keywords[operand]) for place, operand in operands if kinds[operand] == "keyword"]
+
+    def labelled(
+        self, name: str, operands: tuple[int, ...], labels: list[tuple[int, str, Span]], at: int, span: Span
+    ) -> int:
+        """A call with keywords: the row that has parameters of those names, its operands put in the row's order."""
+        rows = ops.called(name)
+        if not rows:
+            raise self.unknown_function(name, "", span)
+        places = self.syntax.operands(at)
+        fitting = [row for row in rows if all(label in row.parameters for _, label, _ in labels)]
+        if not fitting:
+            known = list(dict.fromkeys(one for row in rows for one in row.parameters if not one.startswith("*")))
+            place, label, where = next((one for one in labels if one[1] not in known), labels[0])
+            if any(row.conditions for row in rows):  # where(a = b, 1, 2)
+                raise mistakes.AssignmentInside(self.syntax.span(places[place]))
+            raise mistakes.UnknownKeyword(name, label, known, where)
+        plain, count = len(operands) - len(labels), len(operands)
+        if labels[0][0] < plain:
+            named = {place for place, _, _ in labels}
+            after = places[next(one for one in range(labels[0][0], count) if one not in named)]
+            raise mistakes.OperandAfterKeyword(labels[0][1], self.syntax.text(after), self.syntax.span(after))
+        by_name: dict[str, int] = {}
+        for place, label, where in labels:
+            if label in by_name:
+                raise mistakes.KeywordTwice(label, where)
+            by_name[label] = place
+        for row in fitting:
+            if not row.takes(count):
+                continue
+            self.refuse_many(row, name, count, at)
+            if not row.variadic:
+                for _, label, where in labels:
+                    if label in row.parameters[:plain]:
+                        raise mistakes.KeywordTwice(label, where)
+            unnamed = iter(range(plain))
+            order: list[int] = []
+            for parameter in row.parameters:
+                if parameter in by_name:
+                    order.append(by_name[parameter])
+                elif parameter.startswith("*"):
+                    order += unnamed
+                else:
+                    order.append(next(unnamed))
+            return self.operation(row, tuple(operands[one] for one in order), at, [places[one] for one in order])
+        raise mistakes.WrongNumberOfOperands(name, [row.parameters for row in fitting], count, self.syntax.span(at))
 
     def wrong_count(self, name: str, function: _Function, count: int, at: int) -> mistakes.Mistake:
         return mistakes.WrongNumberOfOperands(name, [function.parameters], count, self.syntax.span(at))
@@ -545,7 +653,7 @@ class _Builder:
     def sign(self, kind: str, operands: tuple[int, ...], at: int) -> int:
         graph = self.graph
         if kind in _ARRAYS:
-            raise mistakes.ArraysNotSupported(kind, self.syntax.span(at))
+            return self.array(kind, operands, at)
         if kind == "neg" and self.syntax.kinds[at - 1] == "number":  # -2 is one number, not an operation on 2
             node = operands[0]
             graph.literals[node] = f"-{graph.literals[node]}"
@@ -553,20 +661,125 @@ class _Builder:
             return node
         if kind == "ifelse":
             value, condition, otherwise = operands
-            return self.operation(ops.by_name("where"), (condition, value, otherwise), at)
-        return self.operation(ops.by_name(_SIGNS.get(kind, kind)), operands, at)
+            places = self.syntax.operands(at)
+            return self.operation(
+                ops.by_name("where"), (condition, value, otherwise), at, [places[1], places[0], places[2]]
+            )
+        return self.operation(ops.by_name(kind), operands, at)
 
-    def operation(self, row: Row, operands: tuple[int, ...], at: int) -> int:
+    def operation(self, row: Row, operands: tuple[int, ...], at: int, places: Sequence[int] = ()) -> int:
+        """One operation; `places` are the syntax nodes of its operands where they do not stand in the row's order."""
         is_condition = self.is_condition
         for position, operand in enumerate(operands):
             if bool(is_condition[operand]) != (position in row.conditions):
-                where = self.syntax.operands(at)
-                span = self.syntax.span(where[position if self.syntax.kinds[at] != "ifelse" else (1, 0, 2)[position]])
+                span = self.syntax.span((places or self.syntax.operands(at))[position])
                 text = self.syntax.source[span[0] : span[1]]
                 if is_condition[operand]:
                     raise mistakes.ConditionAsNumber(span, text)
                 raise mistakes.NumberAsCondition(row.name, span, text)
+        if row.settings:
+            self.refuse_settings(row, operands, places or self.syntax.operands(at))
         return self.add(row, operands, self.syntax.span(at))
+
+    def refuse_settings(self, row: Row, operands: tuple[int, ...], places: Sequence[int]) -> None:
+        """A setting is a whole number written in the program: no derivative has a meaning for it."""
+        for position, operand in enumerate(operands):
+            if row.is_setting(position) and not self.is_setting(operand):
+                place = places[position]
+                if self.syntax.kinds[place] == "keyword":
+                    place -= 1
+                call = (row.called or (row.name,))[0]
+                parameter = row.parameters[min(position, len(row.parameters) - 1)].removeprefix("*")
+                raise mistakes.NotASetting(call, parameter, self.syntax.text(place), self.syntax.span(place))
+
+    def is_setting(self, node: int) -> bool:
+        graph = self.graph
+        if graph.codes[node] == CONST:
+            return WHOLE.fullmatch(graph.literals[node]) is not None
+        return graph.codes[node] == INPUT and graph.names[node] in self.settings
+
+    # -- arrays --------------------------------------------------------------------------------------------------
+
+    def array(self, kind: str, operands: tuple[int, ...], at: int) -> int:
+        """The signs of arrays that are not simply a row on their operands."""
+        syntax = self.syntax
+        if kind == "keyword":  # the call around it tells where its operand belongs
+            return operands[0]
+        if kind == "slice":
+            return self.constant(slice_text(syntax.text(at)), syntax.span(at))
+        if kind == "vector":
+            return self.vector(operands, at)
+        if kind == "index":
+            return self.index(operands, at)
+        if syntax.kinds[syntax.first[at - 1] - 1] == "transpose":
+            raise mistakes.ProductAfterTranspose(*(syntax.text(one) for one in syntax.operands(at)), syntax.span(at))
+        return self.operation(ops.by_name("mul"), operands, at)
+
+    def index(self, operands: tuple[int, ...], at: int) -> int:
+        syntax, graph = self.syntax, self.graph
+        base, *subscripts = syntax.operands(at)
+        row = ops.by_name("index")
+        self.refuse_many(row, "an index", len(operands), at)
+        if syntax.kinds[base] == "number":
+            begin = syntax.ends[base]
+            number, rest = syntax.text(base), syntax.source[begin : syntax.ends[at]].strip()
+            raise mistakes.MissingSign("[", f"Write the product with its sign: {number}*{rest}", (begin, begin + 1))
+        for node, place in zip(operands[1:], subscripts, strict=True):
+            text = graph.literals.get(node, "0")
+            if graph.codes[node] == INPUT and syntax.text(place) == "None" and "None" not in self.given:
+                text = "None"
+            if ":" not in text and not all(map(WHOLE.fullmatch, _ELEMENT.findall(text))):
+                raise mistakes.NotASubscript(syntax.text(base), syntax.text(place), syntax.span(place))
+        return self.operation(row, operands, at)
+
+    def vector(self, operands: tuple[int, ...], at: int) -> int:
+        """`[a, b]`: one constant when all of it is numbers, else an operation that puts its operands side by side."""
+        syntax, graph = self.syntax, self.graph
+        kinds = syntax.kinds
+        places = syntax.operands(at)
+        first = len(graph) - len(operands)
+        literal = operands[0] == first
+        shapes: list[_Shape] = []
+        for position, (operand, place) in enumerate(zip(operands, places, strict=True)):
+            here = literal and graph.codes[operand] == CONST and operand == first + position
+            # a constant that has been given a name, or stands in a call around this one, keeps its node
+            literal = here and operand not in graph.names and graph.span(operand) == syntax.span(place)
+            if kinds[place] == "vector":
+                shapes.append(self.shapes[operand])
+            else:
+                number = kinds[place] == "number" or (kinds[place] == "neg" and kinds[place - 1] == "number")
+                shapes.append(() if number else (None,))
+        shape = self.shape(shapes, places)
+        if literal:
+            text = f"[{', '.join(graph.literals[operand] for operand in operands)}]"
+            self.take_back(first)
+            node = self.constant(text, syntax.span(at))
+        else:
+            row = ops.by_name("vector")
+            self.refuse_many(row, "a vector", len(operands), at)
+            node = self.operation(row, operands, at)
+        self.shapes[node] = shape
+        return node
+
+    def shape(self, rows: Sequence[_Shape], places: Sequence[int]) -> _Shape:
+        """The shape of a vector from those of its entries. Raises `RaggedArray`, `MixedArray` and `ArrayTooLarge`."""
+        one = rows[0]
+        for row, place in zip(rows, places, strict=True):
+            if row != one:
+                _refuse_unlike(row, one, self.syntax.span(place))
+        if len(one) == MOST_AXES:
+            told = f"more than {MOST_AXES} axes"
+            raise mistakes.ArrayTooLarge("the array", told, MOST_AXES, self.syntax.span(places[0]))
+        return len(rows), *one
+
+    def take_back(self, first: int) -> None:
+        """The constants from `first` on are parts of a larger one."""
+        graph = self.graph
+        for node in range(first, len(graph)):
+            del graph.literals[node]
+            self.shapes.pop(node, None)
+        del graph.codes[first:], graph.starts[first:], graph.ends[first:]
+        del graph.offsets[first + 1 :], self.is_condition[first:]
 
     # -- nodes ---------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _COMPARISONS = ("LESS", "AT_MOST", "GREATER", "AT_LEAST", "EQUALS", "DIFFERS")
 _WORDS = ("IF", "ELSE", "AND", "OR", "NOT")
-_OPENERS = {"LPAR": "(", "LSQB": "[", "BAR": "|"}
+_OPENERS = {"LPAR": "(", "LSQB": "[", "BAR": "|", "NORM": "‖"}
 
 # Signs of other languages, as they begin where the parser stopped, or with the sign just before it.
 _FOREIGN = {
@@ -51,7 +51,6 @@ _CHARACTERS = {
     "}": "Use ( and ).",
     "$": "Names are letters, digits and _: no $ before them.",
     "\\": "Names and functions have no \\ before them; lines may break inside brackets.",
-    ":": "Statements end with a newline or ;  A function is written f(x) = x^2",
     "_": "A name begins with a letter; a number is written without _",
     "±": "Write two expressions, one with + and one with -",
     "∑": "Write sum(...) of a vector, or the terms.",
@@ -61,7 +60,6 @@ _CHARACTERS = {
     "∫": "Integrals are not part of the language.",
     "º": "Angles are in radians: write x*π/180",
     "∆": "Write the Greek letter Δ, which may begin a name.",
-    "ᵀ": "A transpose is written A.T",
     "°": "Angles are in radians: write x*π/180",
     "∧": "Write and",
     "∨": "Write or",
@@ -70,12 +68,12 @@ _CHARACTERS = {
     "…": "Write every term.",
     "′": "Derivatives are asked for: backprop diff EXPRESSION --wrt x",
     "∜": "Write x^(1/4)",
+    "⊗": "Write outer(a, b)",
     "⊙": "Write * for the product entry by entry.",
     "∘": "Write * for the product entry by entry, f(g(x)) for a composition.",
     "—": "Write - for minus.",
     "―": "Write - for minus.",
     "⟨": "Write dot(a, b)",
-    "‖": "Write norm(x)",
     "∣": "Write | from the keyboard.",
     "｜": "Write | from the keyboard.",
 }
@@ -123,6 +121,20 @@ def bad_target(tree: Syntax, root: int, span: Span) -> Mistake:
         "Write a name left of = and the expression right of it; to compare two values write ==",
         span,
     )
+
+
+def bad_label(tree: Syntax, root: int, equal: Span) -> Mistake:
+    """`where(a + 1 = b, 1, 2)`, `sum(W axis=0)`: what stands left of = in a call is no name."""
+    if tree.kinds[root] == "juxtapose" and tree.kinds[root - 1] == "name":
+        left, right = tree.operands(root)
+        repair = f"Put a comma before it: {_short(tree.text(left))}, {tree.text(right)}=..."
+        return mistakes.MissingSign(f"{_short(tree.text(right))}=", repair, (tree.starts[right], equal[1]))
+    return mistakes.AssignmentInside(equal)
+
+
+def bad_bound(source: str, span: Span) -> Mistake:
+    """`x[i:j]`: a slice is bounded by whole numbers."""
+    return mistakes.BadSlice(f"{_short(source[slice(*span)])} is no whole number like 3 or -1", span)
 
 
 def _short(text: str, most: int = 30) -> str:
@@ -181,8 +193,8 @@ class _Place:
         """Where the value before this place begins: `f(x)` of `f(x) 2`, not its last bracket."""
         at = len(begins) - 1
         symbols = self.tables.symbols
-        if self.symbol in ("RPAR", "RSQB", "BAR"):
-            opener = {"RPAR": "LPAR", "RSQB": "LSQB", "BAR": "BAR"}[self.symbol]
+        if self.symbol in ("RPAR", "RSQB", "BAR", "NORM"):
+            opener = {"RPAR": "LPAR", "RSQB": "LSQB"}.get(self.symbol, self.symbol)
             at -= 1
             while at > 0 and symbols[states[at + 1]] != opener:
                 at -= 1
@@ -269,17 +281,17 @@ def _by_token(place: _Place) -> Mistake:
     if token in ("RPAR", "RSQB"):
         if not opener:
             return mistakes.UnopenedBracket(text, span)
-        if opener == "|":
-            return mistakes.UnclosedBar(opened)
+        if opener in ("|", "‖"):
+            return mistakes.UnclosedBar(place.source[slice(*opened)], opened)
         if (opener == "(") != (text == ")"):
             return mistakes.WrongBracket(opener, text, place.where(place.opener_at), span)
         if place.before == opener:
-            return mistakes.EmptyBrackets(opener + text, (place.opener_at, place.end))
+            return _empty(place, opener + text)
     if token in ("$END", "NEWLINE", "SEMICOLON"):
-        if opener == "|":
-            return mistakes.UnclosedBar(opened)
+        if opener in ("|", "‖"):
+            return mistakes.UnclosedBar(place.source[slice(*opened)], opened)
         if opener and token == "SEMICOLON" and place.closes():
-            return mistakes.SeparatorInside(opener, span)
+            return mistakes.SeparatorInside(opener, _rows(place), span)
         if opener:
             return mistakes.UnclosedBracket(opener, opened)
         if token == "$END" and place.symbol in ("", "lines") and not place.before.strip():
@@ -317,11 +329,13 @@ def _by_token(place: _Place) -> Mistake:
         return mistakes.ChainedComparison(left if told else "", middle, text, right or "...", span)
     if token == "COMMA" and not place.wants:
         return _comma(place, opener)
+    if token == "COLON":
+        return _colon(place, opener)
     if place.row[place.tables.number["NAME"]] and not place.wants and place.symbol in ("COMMA", "declaring"):
         if token == "NUMBER" and (number := _decimal(place, place.before_begin, place.begin)):  # input x = 2,5
             return mistakes.DecimalComma(number, (place.before_begin - len(number.split(".")[0]), place.end))
         return mistakes.Misplaced(_short(text), "a name, as in: input x, y = 2", span)
-    if token in ("NUMBER", "BAR") and not place.wants:
+    if token in ("NUMBER", "BAR", "NORM") and not place.wants:
         argument = _ARGUMENT.match(place.source, place.begin)
         piece = _short(argument.group(), 50) if argument else ""
         before = _short(place.operand) if len(place.operand) <= 20 else ""
@@ -329,14 +343,15 @@ def _by_token(place: _Place) -> Mistake:
         if piece and word and _is_function(place, word.group()):
             whole = (place.last - len(word.group()), place.begin + len(piece))
             return mistakes.FunctionWithoutBrackets(word.group(), piece, None, whole)
-        if token == "BAR":
-            repair = "Bars stand in pairs around what they act on: |x|"
+        if token in ("BAR", "NORM"):
+            repair = f"Bars stand in pairs around what they act on: {text}x{text}"
             if piece:
-                repair = f"Write the product with its sign: {before or '2'}*{piece}, or abs(x) for the bars."
-            return mistakes.MissingSign("|", repair, span)
+                call = "abs" if token == "BAR" else "norm"
+                repair = f"Write the product with its sign: {before or '2'}*{piece}, or {call}(x) for the bars."
+            return mistakes.MissingSign(text, repair, span)
         below = re.compile(r"/([0-9]{1,20})(?![0-9.])").match(place.source, place.end)
         return mistakes.NumberAfter(
-            before, text if len(text) <= 20 else "2", span, opener == "[", below.group(1) if below else ""
+            before, text if len(text) <= 20 else "2", span, _rows(place), below.group(1) if below else ""
         )
     if token in _WORDS and (place.wants or token in ("NOT", "ELSE")):
         return mistakes.ReservedWord(text, span)
@@ -361,6 +376,10 @@ def _missing(place: _Place) -> Mistake:
         hint = f"Brackets say what the root is of: {place.before}({_short(place.text)}x)"
     elif place.token == "TRANSPOSE":
         hint = "A transpose stands after its matrix: A.T"
+    elif place.token == "RSQB" and place.before == ",":  # no vector: [1, 2,] is fine
+        name = _name_before(place.source, place.opener_at) or "x"
+        subscripts = _short(place.source[place.opener_at : place.last - 1].rstrip())
+        hint = f"Write {name}{subscripts}], or {name}{subscripts}, :] for all of the next axis."
     begin = place.before_begin if sign and place.source[place.before_begin : place.end].isprintable() else place.begin
     return mistakes.MissingOperand(_short(sign.strip()), _short(place.text), (begin, place.end), hint)
 
@@ -370,7 +389,53 @@ def _comma(place: _Place, opener: str) -> Mistake:
     if number := _decimal(place, place.begin, place.end):
         whole, digits = number.split(".")
         return mistakes.DecimalComma(number, (place.begin - len(whole), place.end + len(digits)))
-    return mistakes.StrayComma(opener == "(", place.span)
+    name = _name_before(place.source, place.opener_at) if opener == "(" else ""
+    if name:
+        from backprop.ops import callable_names
+
+        known = list(callable_names())
+        if name in mistakes.UnknownFunction.elsewhere or mistakes.closest(name, known):
+            span = (place.opener_at - len(name), place.opener_at)
+            return mistakes.UnknownFunction(name, "", known, span)
+    return mistakes.StrayComma(opener == "(", name, place.span)
+
+
+def _name_before(source: str, offset: int) -> str:
+    """The name that ends right before a place, "" when there is none."""
+    found = re.compile(r"[^\W\d]\w{0,30}\Z").search(source[max(0, offset - 31) : offset])
+    return found[0] if found else ""
+
+
+def _colon(place: _Place, opener: str) -> Mistake:
+    """A colon outside the square brackets behind a value: `W(1:3)`, `[1:3]`, `0:10`."""
+    rest = "Statements end with a newline or ;  A function is written f(x) = x^2"
+    if opener == "(":
+        name = _name_before(place.source, place.opener_at) or "x"
+        rest = f"Square brackets stand around the bounds: {name}[1:3]"
+    elif opener == "[":
+        rest = "A vector has its entries written out: [1, 2, 3]; a slice stands behind what it is of: x[0:3]"
+        if place.symbol in ("COLON", "slice", "bound"):
+            rest = "A slice has at most a first bound, a last one and a step: x[0:6:2]"
+    return mistakes.StrayColon(rest, place.span)
+
+
+def _empty(place: _Place, brackets: str) -> Mistake:
+    """Nothing between two brackets: `x[]`, `A.T()`."""
+    behind = re.compile(r"(\.T|ᵀ)\s*\Z").search(place.source[: place.opener_at])
+    repair = "A transpose is written A.T, without brackets after it." if brackets == "()" and behind else ""
+    return mistakes.EmptyBrackets(brackets, repair, (place.opener_at, place.end))
+
+
+def _rows(place: _Place) -> str:
+    """The vector around this place with commas, "" where there is none: `[1 2; 3 4]` is [[1, 2], [3, 4]]."""
+    if place.opener != "LSQB":
+        return ""
+    found = re.compile(r"\[([^\[\]()|#:]{1,60})\]").match(place.source, place.opener_at)
+    if found is None or not re.compile(r"[-+.\w\s,;*/^]+").fullmatch(found[1]):
+        return ""
+    rows = [re.split(r"\s*,\s*|\s+", row.strip(" ,\n")) for row in found[1].split(";")]
+    told = [f"[{', '.join(row)}]" for row in rows if row != [""]]
+    return f"[{', '.join(told)}]" if len(told) > 1 else "".join(told)
 
 
 def _decimal(place: _Place, comma: int, after: int) -> str:
@@ -428,8 +493,12 @@ def _elsewhere(place: _Place) -> tuple[str, Span]:
         return f"Write {_short(place.before)}{digits.group().replace('_', '') if digits else ''}", span
     if character == "." and glued and (found := _MEMBER.match(source, begin)):
         return _short(_member(place.operand, *found.groups()), 200), (begin - len(place.operand), found.end(1))
+    if character == "{" and re.compile(r"\{\s*\{").match(source, begin):
+        return "A matrix is written [[1, 2], [3, 4]]", span
     if character == "{" and (found := re.compile(r"\{([^{}\n]{1,40})\}").match(source, begin)):
         inside = _short(found.group(1), 40)
+        if "," in inside and not glued:
+            return f"Write [{inside}]", found.span()
         if glued and place.operand.endswith("_"):  # x_{1}
             return f"Write {_short(place.operand)}{inside}", (begin - len(place.operand), found.end())
         return f"Write ({inside})", found.span()
@@ -437,13 +506,23 @@ def _elsewhere(place: _Place) -> tuple[str, Span]:
         return _short(_latex(*found.groups()), 200), (begin, found.end(1))
     if character not in _CHARACTERS and (raised := _raised(source, begin)) is not None:
         return raised
+    if source.startswith("...", begin):
+        return "Write : for every axis that stays whole: x[:, 0]", (begin, begin + 3)
     if character == ".":
         return "A decimal point needs a digit beside it; a transpose is A.T", span
     return _CHARACTERS.get(character, ""), span
 
 
-_ARGUMENT = re.compile(r"\|[^|\n;]{1,40}\||[0-9½.][\w.]{0,40}")  # of a function that stands without brackets
-_MEMBER = re.compile(r"\.([^\W\d]\w{0,40})(\([^()\n]{0,60}\))?")
+_ARGUMENT = re.compile(r"\|[^|\n;]{1,40}\||‖[^‖\n;]{1,40}‖|[0-9½.][\w.]{0,40}")  # of a function that stands without brackets
+_MODULES = (
+    *("np", "numpy", "math", "cmath", "torch", "jnp", "jax", "tf", "keras", "F", "nn", "sp", "scipy", "sympy", "mpmath"),
+    *("la", "linalg", "functional", "special", "K", "tensor", "T", "Math"),
+)
+_MEMBER = re.compile(
+    rf"(?:\.(?:{'|'.join(_MODULES)})(?=\.))*\.([^\W\d]\w{{0,40}})"
+    r"(\([^()\n]{0,60}(?:\([^()\n]{0,60}\)[^()\n]{0,60})?\))?"
+)
+_OWNERS = re.compile(rf"\b(?:(?:{'|'.join(_MODULES)})\.)+(?=[^\W\d])")
 _LATEX = re.compile(r"\\([A-Za-z]{1,20})(?:\{([^{}\n]{0,60})\})?(?:\{([^{}\n]{0,60})\})?")
 _COMMANDS = {
     **dict.fromkeys(("cdot", "times"), "Write *"),
@@ -463,8 +542,21 @@ def _member(owner: str, member: str, operands: str | None) -> str:
     """`np.exp(x)`, `math.pi`, `x.grad`, `layer.w`."""
     from backprop.ops import callable_names
 
+    if member in ("t", "transpose", "T"):
+        matrix = operands[1:-1] if owner in _MODULES and operands else owner
+        return f"A transpose is written {matrix or 'A'}.T"
+    if member in ("array", "asarray", "tensor", "matrix") and operands is not None:
+        return f"Write {operands[1:-1] or '[1, 2]'}"
+    if member == "I":
+        return f"Write inv({owner})"
+    if operands is not None:
+        operands = re.sub(r"\bdim\s*=", "axis=", _OWNERS.sub("", operands))
+    if operands is not None and owner not in _MODULES:  # x.sum() is sum(x)
+        operands = f"({owner}, {operands[1:-1].strip()})" if operands[1:-1].strip() else f"({owner})"
     if member in callable_names():
         return f"Write {member}{operands or '(x)'}"
+    if member in ("shape", "ndim", "size"):
+        return f"Shapes stand in every trace; how many entries there are is size({owner})."
     if operands is not None and (meant := mistakes.UnknownFunction.elsewhere.get(member)):
         return f"Here it is written {meant.format(operands[1:-1])}."
     if member in ("grad", "gradient", "backward", "diff", "derivative"):
@@ -501,6 +593,8 @@ def _raised(source: str, begin: int) -> tuple[str, Span] | None:
         begin -= 1
     while end < len(source) and end - begin < 40 and (is_raised(end) or source[end] in "¼½¾⅓⅔"):
         end += 1
+    if source[begin:end] in ("⁻ᵀ", "⁻¹ᵀ"):
+        return f"Write inv({_name_before(source, begin) or 'A'}).T", (begin, end)
     text = "".join(one if one in "¼½¾⅓⅔" else normalize("NFKC", one) for one in source[begin:end]).replace("−", "-")
     if text in ("-", "+"):
         text += "n"

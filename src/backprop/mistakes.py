@@ -6,6 +6,7 @@ to mend it (`repair`). Drawing it is the work of `backprop.render.mistakes`. To 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -147,9 +148,11 @@ class SeparatorInside(Mistake):
     code = "separator-inside"
     title = "; inside brackets"
 
-    def __init__(self, opener: str, span: Span) -> None:
+    def __init__(self, opener: str, rows: str, span: Span) -> None:
         matrix = opener == "["
-        repair = "Rows of a matrix are vectors: [[1, 2], [3, 4]]" if matrix else "Close the bracket, or write a comma."
+        repair = "Close the bracket, or write a comma."
+        if matrix:
+            repair = f"Rows of a matrix are vectors: {rows or '[[1, 2], [3, 4]]'}"
         super().__init__("; ends a statement, and a bracket is still open", repair, span)
 
 
@@ -181,8 +184,9 @@ class UnclosedBar(Mistake):
     code = "unclosed-bar"
     title = "a bar is never closed"
 
-    def __init__(self, span: Span) -> None:
-        super().__init__("this | has no second |", "Write |x|, or abs(x).", span)
+    def __init__(self, bar: str, span: Span) -> None:
+        repair = "Write |x|, or abs(x)." if bar == "|" else "Write ‖x‖, or norm(x)."
+        super().__init__(f"this {bar} has no second {bar}", repair, span)
 
 
 class EmptyBrackets(Mistake):
@@ -191,8 +195,34 @@ class EmptyBrackets(Mistake):
     code = "empty-brackets"
     title = "empty brackets"
 
-    def __init__(self, brackets: str, span: Span) -> None:
-        super().__init__(f"nothing stands between {brackets[0]} and {brackets[-1]}", "Put in what is missing.", span)
+    def __init__(self, brackets: str, repair: str, span: Span) -> None:
+        if brackets[0] == "[":
+            repair = "Every array has an entry: [0]; the first entry of x is x[0], all of them are x[:]."
+        super().__init__(
+            f"nothing stands between {brackets[0]} and {brackets[-1]}", repair or "Put in what is missing.", span
+        )
+
+
+class BadSlice(Mistake):
+    """`x[i:j]`, `x[0.5:]`, `x[::0]`."""
+
+    code = "bad-slice"
+    title = "a slice is bounded by whole numbers"
+
+    def __init__(self, cause: str, span: Span) -> None:
+        super().__init__(
+            cause, "Write the bounds as numbers: x[1:3] has the entries 1 and 2, x[::2] every second one.", span
+        )
+
+
+class StrayColon(Mistake):
+    """`[1:3]`, `x(1:3)`, `x ? 1 : 2`."""
+
+    code = "stray-colon"
+    title = "a colon stands alone"
+
+    def __init__(self, repair: str, span: Span) -> None:
+        super().__init__("a colon stands between the bounds of a slice: x[1:3]", repair, span)
 
 
 class AssignmentInside(Mistake):
@@ -222,20 +252,22 @@ class NumberAfter(Mistake):
     code = "number-after"
     title = "a sign is missing before a number"
 
-    def __init__(self, before: str, number: str, span: Span, in_vector: bool = False, below: str = "") -> None:
+    def __init__(self, before: str, number: str, span: Span, vector: str = "", below: str = "") -> None:
         if before and before[0] in "0123456789.":
             cause = f"two numbers side by side: {before} and {number}"
             repair = f"Write one number, or the sign between them: {before}*{number}"
             if number.startswith("."):
                 cause, repair = "a number has one decimal point", f"Write {before} or {number}, or a sign between them."
-            elif in_vector:
-                repair = f"Separate the entries with commas: [{before}, {number}]"
+            elif vector:
+                repair = f"Separate the entries with commas: {vector}"
             elif number in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒":
                 repair = f"Write {before}{number} for the mixed number, {before}*{number} for the product"
             elif below:
                 repair = f"A mixed number is written {before} + {number}/{below}, a product {before}*{number}/{below}"
         elif before in ("input", "param"):
             cause, repair = "a name has to follow", f"Write {before} x = {number}"
+        elif vector:
+            cause, repair = "two entries side by side", f"Separate the entries with commas: {vector}"
         else:
             cause = "a factor without a sign is never a number"
             repair = f"Write {before or 'x'}*{number} for the product, {before or 'x'}^{number} for the power"
@@ -280,7 +312,9 @@ class PrimeMark(Mistake):
         ask = f'backprop diff "{call}" --wrt x' if call else f"backprop diff {name or 'EXPRESSION'} --wrt x"
         other = "" if call or not name.isidentifier() else f"   As another name write {name}_1."
         super().__init__(
-            "a derivative is not written into the expression", f"Ask for it: {ask}   (a transpose is A.T){other}", span
+            "a derivative is not written into the expression",
+            f"Ask for it: {ask}   (a transpose is {name if name.isidentifier() else 'A'}.T){other}",
+            span,
         )
 
 
@@ -314,12 +348,12 @@ class StrayComma(Mistake):
     code = "stray-comma"
     title = "a comma stands alone"
 
-    def __init__(self, inside: bool, span: Span) -> None:
-        repair = (
-            "A vector is written [a, b]; a call has its name right before the bracket."
-            if inside
-            else "Separate statements with ; or write a vector: [a, b]"
-        )
+    def __init__(self, inside: bool, before: str, span: Span) -> None:
+        repair = "Separate statements with ; or write a vector: [a, b]"
+        if before:
+            repair = f"An entry of {before} is written {before}[0, 1]; there is no function {before}."
+        elif inside:
+            repair = "A vector is written [a, b]; a call has its name right before the bracket."
         super().__init__("a comma separates the operands of a call or the entries of a vector", repair, span)
 
 
@@ -457,11 +491,11 @@ class DefaultNotANumber(Mistake):
     """`input x = 2*a`."""
 
     code = "default-not-a-number"
-    title = "a default is one number"
+    title = "a default is made of numbers"
 
     def __init__(self, word: str, name: str, span: Span) -> None:
         super().__init__(
-            f"the default of {name} has to be a number like 0.5, -1 or 1/3",
+            f"the default of {name} has to be a number like 0.5, -1 or 1/3, or an array of such numbers",
             f"Declare what it depends on and write a plain statement: {name} = ...",
             span,
         )
@@ -520,6 +554,15 @@ class UnknownFunction(Mistake):
         "input": "input {0}",
         "param": "param {0}",
         "print": "{0}, as the last statement",
+        **dict.fromkeys(("array", "tensor", "matrix"), "[1, 2], or [[1, 2], [3, 4]]"),
+        **dict.fromkeys(("mm", "mv", "bmm"), "A @ B"),
+        **dict.fromkeys(("hstack", "vstack", "concatenate", "cat"), "concat(a, b)"),
+        **dict.fromkeys(("zeros", "ones"), "[0, 0], or [1, 1]"),
+        "identity": "eye(2)",
+        "average": "mean({0})",
+        "length": "norm({0}), or size({0})",
+        "len": "size({0})",
+        "tr": "trace({0})",
     }
 
     def __init__(self, name: str, argument: str, known: Iterable[str], span: Span) -> None:
@@ -678,17 +721,137 @@ class NumberAsCondition(Mistake):
         super().__init__(f"{name} asks for something that is true or false here", f"Write {text} != 0", span)
 
 
-class ArraysNotSupported(Mistake):
-    """`[1, 2]`, `A @ x`, `A.T`, `x[0]`."""
+class UnknownKeyword(Mistake):
+    """`sum(W, dim=0)`."""
 
-    code = "arrays-not-supported"
-    title = "vectors and matrices are not supported yet"
+    code = "unknown-keyword"
+    title = "no operand of that name"
 
-    def __init__(self, kind: str, span: Span) -> None:
-        what = {"vector": "a vector or matrix", "index": "an element of a vector", "transpose": "a transpose"}
+    elsewhere: ClassVar[dict[str, str]] = {
+        **dict.fromkeys(("dim", "dims", "ax", "axes"), "Here it is written axis=0."),
+        **dict.fromkeys(
+            ("keepdims", "keepdim"), "An axis that has gone is put back by expand_dims: expand_dims(sum(W, axis=1), 1)"
+        ),
+        "out": "Write a statement: name = ...",
+        "dtype": "What numbers are is chosen for the whole program: --kind",
+    }
+
+    def __init__(self, function: str, name: str, known: Sequence[str], span: Span) -> None:
+        near = closest(name, known)
+        if name in self.elsewhere:
+            repair = self.elsewhere[name]
+        elif near is not None:
+            repair = f"Did you mean {near}=...?"
+        elif known:
+            repair = f"It knows {listed(known)}. To compare two values write =="
+        else:
+            repair = "Write the operands in their order, without names. To compare two values write =="
+        super().__init__(f"{function} has no operand called {name}", repair, span)
+
+
+class KeywordForOwnFunction(Mistake):
+    """`f(x) = x^2; f(x=2)`."""
+
+    code = "keyword-for-own-function"
+    title = "a name in the call of a function of one's own"
+
+    def __init__(self, function: str, parameters: Sequence[str], name: str, span: Span) -> None:
         super().__init__(
-            f"this is {what.get(kind, 'a matrix product')}; this version works with single numbers",
-            "Write the elements out as names of their own: w1*x1 + w2*x2",
+            f"{function} takes its operands by their order, not by the name {name}",
+            f"Write {function}({listed(parameters)}) with the operands alone; to compare two values write ==",
+            span,
+        )
+
+
+class KeywordTwice(Mistake):
+    """`sum(W, axis=0, axis=1)`, `atan2(1, y=2)`."""
+
+    code = "keyword-twice"
+    title = "the same operand twice"
+
+    def __init__(self, name: str, span: Span) -> None:
+        super().__init__(f"{name} already stands to the left of this", "Keep one of the two.", span)
+
+
+class OperandAfterKeyword(Mistake):
+    """`sum(axis=0, W)`."""
+
+    code = "operand-after-keyword"
+    title = "an operand after one that is named"
+
+    def __init__(self, name: str, operand: str, span: Span) -> None:
+        super().__init__(
+            f"{name}= stands before this operand",
+            f"Put {operand if len(operand) < 30 else 'it'} before {name}=...; to compare two values write ==",
+            span,
+        )
+
+
+class NotASetting(Mistake):
+    """`sum(W, axis=k)`, `sum(W, axis=None)`."""
+
+    code = "not-a-setting"
+    title = "a whole number has to be written here"
+
+    def __init__(self, function: str, parameter: str, text: str, span: Span) -> None:
+        if text == "None":
+            repair = f"Leave it out: {function}(x) takes all axes."
+        elif text.startswith("["):
+            repair = f"Take one after the other: {function}({function}(x, {parameter}=1), {parameter}=0)"
+        else:
+            repair = "Write it out, like 0 or -1: it is part of the program, and no derivative passes through it."
+        super().__init__(f"the {parameter} of {function} is a whole number written in the program", repair, span)
+
+
+class NotASubscript(Mistake):
+    """`x[0.5]`, `x[1/2]`."""
+
+    code = "not-a-subscript"
+    title = "an index is a whole number"
+
+    def __init__(self, base: str, text: str, span: Span) -> None:
+        base = base if base.isidentifier() else "x"
+        repair = f"Entries are counted from 0: {base}[0] is the first, {base}[-1] the last, {base}[0:2] the first two."
+        if text == "None":
+            repair = f"A new axis is put in by expand_dims({base}, 0)"
+        super().__init__(f"{text if len(text) <= 30 else 'this'} counts no entries", repair, span)
+
+
+class ProductAfterTranspose(Mistake):
+    """`Aᵀx`, `x.T y`."""
+
+    code = "product-after-transpose"
+    title = "a product that is read in two ways"
+
+    def __init__(self, left: str, right: str, span: Span) -> None:
+        super().__init__(
+            "after a transpose the sign of the product has to be written",
+            f"Write {left} @ {right} for the product of matrices, {left}*{right} entry by entry",
+            span,
+        )
+
+
+class ShapesDiffer(Mistake):
+    """Arrays whose shapes do not fit together: `A @ x` with A (3, 4) and x (5,)."""
+
+    code = "shapes-differ"
+    title = "shapes that do not fit"
+
+    def __init__(self, says: str, repair: str, span: Span | None) -> None:
+        super().__init__(says, repair, span)
+
+
+class OutputNotANumber(Mistake):
+    """The gradient of a vector or a matrix."""
+
+    code = "output-not-a-number"
+    title = "the output is not one number"
+
+    def __init__(self, shape: tuple[int, ...], span: Span | None) -> None:
+        what = "vector" if len(shape) == 1 else "matrix" if len(shape) == 2 else "array"
+        super().__init__(
+            f"the output is a {what} of shape {shape}, and a gradient belongs to one number",
+            "backprop grad --jacobian has all its derivatives, --vjp those of a weighted sum; or end with sum(...)",
             span,
         )
 
@@ -777,13 +940,91 @@ class NotANumber(Mistake):
                 ),
             )
         elif text.strip().startswith("["):
-            cause, repair = f"{name} is a list", "This version works with single numbers; give each element a name."
+            cause, repair = f"{name} is an array", "A single number is needed here, like 3, -1, 2.5, 1e-3, 1/3, inf"
+        elif not text.strip():
+            cause, repair = f"{name} is empty", "Numbers look like 3, -1, 2.5, 1e-3, 1/3, inf"
         else:
-            cause, repair = (
-                f"{name} is {shown!r}, which is not a number",
-                "Numbers look like 3, -1, 2.5, 1e-3, 1/3, inf",
-            )
+            cause = f"{name} is {shown!r}, which is not a number"
+            repair = "Numbers look like 3, -1, 2.5, 1e-3, 1/3, inf"
+            if re.fullmatch(r"[\[({\s]*[-+.\d][-+.\deE]*[\s,;]+[-+.\d][-+.\deE\s,;\])}]*", text[:1000]):
+                repair += "   A vector is written [1, 2], a matrix [[1, 2], [3, 4]]"
         super().__init__(cause, repair)
+
+
+class NotReal(Mistake):
+    """A value at the Python door, or in a file, that is of a type which holds no real numbers."""
+
+    code = "not-real"
+    title = "no real numbers"
+
+    def __init__(self, name: str, what: str) -> None:
+        repair = "Values are real numbers, and arrays or nested lists of them."
+        if what.startswith("complex"):
+            repair += " A complex number is two of them: give the real and the imaginary part names of their own."
+        super().__init__(f"{name} is of type {what}", repair)
+
+
+class UnreadableArray(Mistake):
+    """`--x "[1, 2"`, `--x "[1, 2]]"`, `--x "[1,, 2]"`."""
+
+    code = "unreadable-array"
+    title = "an array that cannot be read"
+
+    def __init__(self, name: str, cause: str, repair: str, span: Span) -> None:
+        super().__init__(f"{name}: {cause}", repair, span)
+
+
+class RaggedArray(Mistake):
+    """`--W "[[1, 2], [3]]"`, a file whose lines have different numbers of cells."""
+
+    code = "ragged-array"
+    title = "rows of different lengths"
+
+    def __init__(self, here: str, length: int, first: str, expected: int, span: Span | None = None) -> None:
+        super().__init__(
+            f"{here} has length {length}, and {first} has length {expected}",
+            "All rows of an array are of the same length: put in what is missing, or take out what is too much.",
+            span,
+        )
+
+
+class MixedArray(Mistake):
+    """`--x "[1, [2]]"`."""
+
+    code = "mixed-array"
+    title = "numbers beside lists"
+
+    def __init__(self, here: str, this: str, first: str, that: str, span: Span | None = None) -> None:
+        super().__init__(
+            f"{here} is {this}, and {first} is {that}",
+            "Side by side in an array stand only numbers, [1, 2], or only lists, [[1], [2]].",
+            span,
+        )
+
+
+class EmptyArray(Mistake):
+    """`--x "[]"`, a file with an array of shape (0, 3)."""
+
+    code = "empty-array"
+    title = "an array without elements"
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause, "Nothing can be computed from no numbers: give at least one, [1].")
+
+
+class ArrayTooLarge(Mistake):
+    """A file with 10^9 numbers, brackets a hundred deep."""
+
+    code = "array-too-large"
+    title = "an array too large"
+
+    def __init__(self, name: str, has: str, most: int, span: Span | None = None) -> None:
+        super().__init__(f"{name} has {has}, and {most} are the most that I work with", "Give a part of it.", span)
+
+
+def _giving(name: str) -> str:
+    """What is typed before the value of a name; an element of an array has none of its own."""
+    return "" if "[" in name else f"--{name} "
 
 
 class IntervalForNumber(Mistake):
@@ -809,7 +1050,7 @@ class EmptyInterval(Mistake):
         first, _, last = text.partition("..")
         super().__init__(
             f"{name} is {text}, and there is nothing from {first} up to {last}",
-            f"The smaller end comes first: --{name} {last}..{first}",
+            f"The smaller end comes first: {_giving(name)}{last}..{first}",
         )
 
 
@@ -822,7 +1063,7 @@ class EndlessInterval(Mistake):
     def __init__(self, name: str, text: str) -> None:
         super().__init__(
             f"{name} is {text}, and only what lies between two numbers can be enclosed",
-            f"Give two numbers: --{name} {text.replace('inf', '1e6')}",
+            f"Give two numbers: {_giving(name)}{text.replace('inf', '1e6')}",
         )
 
 

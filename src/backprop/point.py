@@ -11,17 +11,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Union
 
 from backprop import ops
+from backprop.arrays_text import is_array, named_elements
 from backprop.forward import tangents
 from backprop.grammar import load_tables, parse
 from backprop.graph import Graph, build
-from backprop.kinds import MINIMUM_NORM, Hole, Kind, Refused, by_name
+from backprop.kinds import MINIMUM_NORM, Hole, Kind, Misfit, Refused, by_name
 from backprop.mistakes import (
     EmptyInterval,
     EndlessInterval,
     IntervalForNumber,
     MissingValue,
+    Mistake,
     NotANumber,
     NotExact,
+    ShapesDiffer,
     TooLargeForKind,
     UnknownNode,
     UnusableNumber,
@@ -39,8 +42,10 @@ if TYPE_CHECKING:
     from backprop.accuracy.mending import Accuracy
     from backprop.beside.holes import Approach
     from backprop.beside.singular import Singulars
+    from backprop.numerals import ArrayLike
 
-Number = Union[float, int, str, "Fraction", "Decimal"]
+# a number, or an array of them
+Number = Union[float, int, str, "Fraction", "Decimal", Sequence[Any], "ArrayLike"]
 
 
 @dataclass(slots=True)
@@ -131,6 +136,10 @@ class Point:
 
             self._accuracy.append(accuracy(self))
         return self._accuracy[0]
+
+    def told(self) -> Point:
+        """The point to ask about kinks, holes and lost digits: of an array program the opened one."""
+        return self
 
     def promises(self, digits: int, unit: Any) -> bool:
         """Whether so many digits of the value and of the derivatives by the rules are right, where one rounding is
@@ -244,9 +253,17 @@ class Program:
             raise MissingValue(missing, list(given), unused, functions, span).within(syntax.source, self.origin)
         nodes = resolve(graph, wrt)
         moving = graph.moving(nodes)
-        known = values(graph, kind, _numbers(graph, kind, given))
+        sort: type[Point] = Point
+        if has_arrays(graph, given):
+            from backprop.array_point import ArrayPoint, arrays, with_lengths
+
+            sort, kind, graph = ArrayPoint, arrays(kind), with_lengths(graph)
+        try:
+            known = values(graph, kind, _numbers(graph, kind, given))
+        except ShapesDiffer as mistake:
+            raise mistake.within(syntax.source, self.origin) from None
         slopes = partials(graph, kind, known, moving)
-        here = Point(syntax, graph, kind, given, unused, nodes, moving, known, slopes, convention)
+        here = sort(syntax, graph, kind, given, unused, nodes, moving, known, slopes, convention)
         finer = kind.finer(here)
         return here if finer is None else here.in_kind(finer)
 
@@ -267,28 +284,54 @@ class Program:
 
 
 def _numbers(graph: Graph, kind: Kind, given: Mapping[str, str]) -> dict[int, Any]:
-    """The number at each input node.
+    """The number or the array at each input node. Raises what `_number` does, for an element of an array by its name.
 
-    Raises `UnusableNumber`, `NotANumber`, `IntervalForNumber`, `EmptyInterval` and `EndlessInterval`.
+    That is found out only where an array is refused, so that a million elements are not looked at one by one.
     """
     numbers: dict[int, Any] = {}
     for name, text in given.items():
-        if ".." in text and not kind.intervals:
-            raise IntervalForNumber(name, text)
-        if ".." in text and "inf" in text:
-            raise EndlessInterval(name, text)
         try:
+            numbers[graph.inputs[name]] = _number(kind, name, text)
+        except Misfit as misfit:
+            raise ShapesDiffer(f"{name}: {misfit.says}", misfit.repair, None) from None
+        except Mistake:
+            for called, element in named_elements(name, text):
+                _number(kind, called, element)
             numbers[graph.inputs[name]] = kind.number(text)
-        except OverflowError:
-            raise UnusableNumber(name, text, kind.largest) from None
-        except Refused as refused:
-            if refused.code == "too-large":
-                told = f"{name}, as it is given, has {refused.detail} in kind {kind.name}"
-                raise TooLargeForKind(told, kind.name) from None
-            raise NotExact(f"{name} = {text} is no fraction") from None
-        except ValueError:
-            raise (EmptyInterval(name, text) if ".." in text else NotANumber(name, text)) from None
     return numbers
+
+
+def _number(kind: Kind, name: str, text: str) -> Any:
+    """What a value is in a kind.
+
+    Raises `UnusableNumber`, `NotANumber`, `NotExact`, `TooLargeForKind`, `IntervalForNumber`, `EmptyInterval` and
+    `EndlessInterval`.
+    """
+    if ".." in text and not kind.intervals:
+        raise IntervalForNumber(name, text)
+    if ".." in text and "inf" in text:
+        raise EndlessInterval(name, text)
+    try:
+        return kind.number(text)
+    except OverflowError:
+        raise UnusableNumber(name, text, kind.largest) from None
+    except Refused as refused:
+        if refused.code == "too-large":
+            told = f"{name}, as it is given, has {refused.detail} in kind {kind.name}"
+            raise TooLargeForKind(told, kind.name) from None
+        raise NotExact(f"{name} = {text} is no fraction") from None
+    except ValueError:
+        raise (EmptyInterval(name, text) if ".." in text else NotANumber(name, text)) from None
+
+
+def has_arrays(graph: Graph, given: Mapping[str, str]) -> bool:
+    """Whether a program at a point has anything but single numbers in it."""
+    rows = ops.rows()
+    return (
+        any(is_array(text) for text in given.values())
+        or any(is_array(text) for text in graph.literals.values())
+        or any(rows[code].arrays for code in set(graph.codes) if code >= 0)
+    )
 
 
 def resolve(graph: Graph, wrt: Sequence[str] | None) -> list[int]:

@@ -45,7 +45,7 @@ def reverse(
     adjoints: list[Any] = [None] * len(graph)
     contributions: list[Any] = [None] * len(graph.args)
     adjoints[graph.output if output is None else output] = kind.number("1")
-    offsets, args = graph.offsets, graph.args
+    offsets, args, pull = graph.offsets, graph.args, kind.pull
     slopes, exact_zero, zeros = partials.values, partials.exact_zero, partials.zeros
     for node in range(len(graph) - 1, -1, -1):
         adjoint = adjoints[node]
@@ -60,7 +60,7 @@ def reverse(
             if index in zeros and partials.dies_out(index, kind, adjoint):
                 brought = kind.number("0")
             else:
-                brought = contribution(kind, adjoint, partial, node, index - offsets[node])
+                brought = contribution(pull, adjoint, partial, node, index - offsets[node])
             contributions[index] = brought
             source = args[index]
             adjoints[source] = brought if adjoints[source] is None else total(kind, adjoints[source], brought, source)

@@ -6,7 +6,7 @@ same graph as any program: the label on an edge is the rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -44,12 +44,13 @@ class Formula:
 
     __slots__ = ("_leaves", "constant", "graph", "indicator", "row", "single", "text")
 
-    def __init__(self, text: str, row: Row, arity: int) -> None:
+    def __init__(self, text: str, row: Row, arity: int, carried: tuple[str, ...] = ()) -> None:
         self.text, self.row = text, row
         names = row.names(arity)
-        known = (*names, "out")
+        known = (*names, "out", *carried)
         conditions = [names[position] for position in row.conditions]
-        self.graph = build(parse(text, variables=known), known, conditions)
+        settings = [name for position, name in enumerate(names) if row.is_setting(position)]
+        self.graph = build(parse(text, variables=known), known, conditions, settings)
         places = {name: place for place, name in enumerate(known)}
         unknown = set(self.graph.inputs) - set(places)
         if unknown:
@@ -77,11 +78,11 @@ class Formula:
                 return False
         return True
 
-    def evaluate(self, kind: Kind, operands: list[Any], out: Any) -> Any:
+    def evaluate(self, kind: Kind, operands: list[Any], out: Any, *carried: Any) -> Any:
         """The value, or a `Hole` where the formula has none."""
         if self.constant is not None:
             return kind.number(self.constant)
-        known = [*operands, out]
+        known = [*operands, out, *carried]
         if self.single is not None:
             return known[self.single]
         return values(self.graph, kind, self.leaves(known))[self.graph.output]
@@ -92,9 +93,43 @@ class Formula:
 
 
 @lru_cache(maxsize=4096)
-def formula(text: str, row: Row, arity: int) -> Formula:
+def formula(text: str, row: Row, arity: int, carried: tuple[str, ...] = ()) -> Formula:
     """A formula of the table, read once."""
-    return Formula(text, row, arity)
+    return Formula(text, row, arity, carried)
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """How a change travels through one operand of an operation that is not elementwise.
+
+    `pull` works out what an adjoint `g` of the result brings back to the operand, `push` what a tangent `t` of the
+    operand brings to the result; where `push` is None the operation is linear in the operand, or its result is one
+    number, so that the pull tells everything.
+    """
+
+    row: Row
+    position: int
+    pull: Formula
+    push: Formula | None
+
+
+@lru_cache(maxsize=4096)
+def carried(code: int, moving: tuple[bool, ...], shapes: Any) -> tuple[Carried | None, ...]:
+    """The rules of an operation with `pulls`, for operands of these shapes."""
+    row, arity = ops.rows()[code], len(moving)
+    pulls = row.pulled(shapes)
+    pushes = row.pushed(shapes) or (None,) * arity
+    return tuple(
+        None
+        if pull is None or not moves
+        else Carried(
+            row,
+            position,
+            formula(pull, row, arity, ("g",)),
+            None if push is None else formula(push, row, arity, ("t",)),
+        )
+        for position, (pull, push, moves) in enumerate(zip(pulls, pushes, moving, strict=True))
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -138,12 +173,17 @@ def partials(graph: Graph, kind: Kind, known: list[Any], moving: bytearray) -> P
         moves = tuple(bool(moving[source]) for source in sources)
         operands = [known[source] for source in sources]
         kink: bool | None = None  # asked for only where a slope is 0, and once for all operands
-        for position, rule in enumerate(rules(code, moves, kind.convention)):
+        row = table[code]
+        found_rules: Sequence[Any] = (
+            rules(code, moves, kind.convention)
+            if row.pulls is None
+            else carried(code, moves, kind.shapes(row, operands))
+        )
+        for position, rule in enumerate(found_rules):
             if rule is None or operands[position] is None:
                 continue
             slope = slope_at(rule, kind, operands, out, node, position)
             found[first + position] = slope
-            row = table[code]
             if row.name in zeros_of:
                 zeros[first + position] = zeros_of[row.name]
                 skipped = zeros_of[row.name] == "skips" and kind.is_zero(slope)
@@ -154,9 +194,9 @@ def partials(graph: Graph, kind: Kind, known: list[Any], moving: bytearray) -> P
     return Partials(found, exact_zero, zeros)
 
 
-def slope_at(rule: Formula, kind: Kind, operands: list[Any], out: Any, node: int, position: int) -> Any:
+def slope_at(rule: Formula | Carried, kind: Kind, operands: list[Any], out: Any, node: int, position: int) -> Any:
     """One partial; the hole of a rule becomes the hole of this edge."""
-    slope = kind.slope(rule, operands, out)
+    slope = kind.slope(rule, operands, out, position)
     if isinstance(slope, Hole):
         code = "infinite-slope" if slope.code == "domain" else slope.code
         return Hole(node, code, position, slope.detail)

@@ -56,6 +56,9 @@ class Syntax:
     `kinds[i]` is "number", "name", "call" or the name of the operation written with a sign ("add", "pow", "neg",
     "abs" for bars, "sqrt" for a root sign, "lt" for a comparison, ...). "juxtapose" is a product written without a
     sign, "ifelse" is `a if c else b` with operands in the order typed. `callees[i]` is the name a call node calls.
+
+    "vector" is `[a, b]`, "index" `x[a, b]` with the base first, "slice" a leaf (`1:3`), and "keyword" stands in a call
+    around what is right of its `=`: `keywords[i]` is the name to the left of it.
     """
 
     source: str
@@ -65,6 +68,7 @@ class Syntax:
     starts: array[int] = field(default_factory=lambda: array("q"))
     ends: array[int] = field(default_factory=lambda: array("q"))
     callees: dict[int, tuple[str, Span]] = field(default_factory=dict)
+    keywords: dict[int, tuple[str, Span]] = field(default_factory=dict)
     statements: list[Statement] = field(default_factory=list)
     expectations: list[Expectation] = field(default_factory=list)
 
@@ -141,6 +145,21 @@ def literal(text: str) -> str:
     return _figures(text)
 
 
+# A whole number as a slice has it at its ends; none has more digits than any array has entries.
+WHOLE = re.compile(r"[+\-−‑–‐﹣－]?\s*[0-9]{1,15}")
+
+
+def slice_text(text: str) -> str:
+    """A slice in its normal form: without blanks, comments, or a second colon that says nothing.
+
+    >>> slice_text("1 : −1"), slice_text("::2"), slice_text("2::"), slice_text(":")
+    ('1:-1', '::2', '2:', ':')
+    """
+    bounds = _figures(re.sub(r"#[^\n\r\x85\u2028\u2029]*|[^0-9:\-−‑–‐﹣－]", "", text)).split(":")
+    told = [str(int(bound)) if bound else "" for bound in bounds]
+    return ":".join(told[:2] if len(told) == 3 and not told[2] else told)
+
+
 # How tightly each kind holds its operands together; a number or a name is an ATOM.
 _IFELSE, _OR, _AND, _NOT, _COMPARISON, _SUM, _PRODUCT, _UNARY, _POWER, _MARKED, _ATOM = range(11)
 
@@ -172,7 +191,12 @@ _HOLDS = {
     "transpose": _MARKED,
     "index": _MARKED,
 }
-_AS_CALLS = {"abs": ("abs", "|", "|"), "sqrt": ("sqrt", "√(", ")"), "cbrt": ("cbrt", "∛(", ")")}
+_AS_CALLS = {
+    "abs": ("abs", "|", "|"),
+    "norm": ("norm", "‖", "‖"),
+    "sqrt": ("sqrt", "√(", ")"),
+    "cbrt": ("cbrt", "∛(", ")"),
+}
 
 
 def written(syntax: Syntax, node: int, full: bool = False, taken: frozenset[str] = frozenset()) -> str:
@@ -207,6 +231,10 @@ def written(syntax: Syntax, node: int, full: bool = False, taken: frozenset[str]
             pieces.append(syntax.text(item))
         elif kind == "number":
             pieces.append(_figures(syntax.text(item)))
+        elif kind == "slice":
+            pieces.append(slice_text(syntax.text(item)))
+        elif kind == "keyword":
+            todo += (item - 1, f"{syntax.keywords[item][0]}=")
         elif (signs := _SIGNS.get(kind)) is not None:
             right = item - 1
             left = syntax.first[right] - 1
@@ -270,6 +298,18 @@ _UNSEEN = "\u200b\u2060\ufeff"
 _BASED = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)(?!\w)")
 
 
+_SUBSCRIPT = re.compile(r"\([0-9]+\)")
+
+
+def _set_apart(syntax: Syntax, entry: int) -> bool:
+    """Whether an entry of a vector looks like two that are set apart by a blank: `[x y]`, `[1 -2]`."""
+    if syntax.kinds[entry] not in ("juxtapose", "add", "sub"):
+        return False
+    left, right = syntax.operands(entry)
+    between = syntax.source[syntax.ends[left] : syntax.starts[right]]
+    return between.isspace() if syntax.kinds[entry] == "juxtapose" else between[0].isspace() and between[-1] in "+-−"
+
+
 def readings(syntax: Syntax, most: int = 20, longest: int = 200) -> list[tuple[Span, str]]:
     """Where two readers could disagree, and how it was read: `1/2x` is (1/2)*x, `√x²` is (√x)^2, `e^2x` is (e^2)*x.
 
@@ -282,7 +322,13 @@ def readings(syntax: Syntax, most: int = 20, longest: int = 200) -> list[tuple[S
     found: list[tuple[Span, str]] = []
     source, kinds, starts, ends, first = syntax.source, syntax.kinds, syntax.starts, syntax.ends, syntax.first
     for node, kind in enumerate(kinds):
-        if kind not in ("juxtapose", "pow", "factorial"):
+        if kind not in ("juxtapose", "pow", "factorial", "vector"):
+            continue
+        if kind == "vector":
+            if node - first[node] < longest and any(_set_apart(syntax, entry) for entry in syntax.operands(node)):
+                found.append((syntax.span(node), written(syntax, node)))
+            if len(found) == most:
+                break
             continue
         left = node - 1 if kind == "factorial" else first[node - 1] - 1
         if starts[node] != starts[left]:  # the left operand stands in brackets, so everyone agrees
@@ -296,6 +342,7 @@ def readings(syntax: Syntax, most: int = 20, longest: int = 200) -> list[tuple[S
             or (below == "pow" and kind == "pow")  # x²^3
             or (below == "pow" and glued and last not in _SUPERSCRIPTS and (then.isalpha() or then == "√"))  # e^2x
             or (below == "pow" and kinds[left - 1] == "name" and source.startswith("(", ends[left]))  # e^x(y + 1)
+            or (below == "name" and kind == "juxtapose" and _SUBSCRIPT.match(source, ends[left]))  # x(1) is no entry
             or (below == kind == "factorial")  # n!! is not the product of every other number
             or (below == "number" and glued and _BASED.match(source, starts[node]))  # 0x10
             or (kind == "juxtapose" and not glued and not source[ends[left] : starts[node - 1]].strip(_UNSEEN))

@@ -157,7 +157,8 @@ def _symbolic(
 def _formulas_of_nodes(graph: Graph) -> tuple[list[Any], list[Any]]:
     """What stands for each node in those after it, and the formula of the node itself: long ones go by their names."""
     from backprop.kinds.symbol import SYMBOL
-    from backprop.values import value_at, values
+    from backprop.kinds import value_at
+    from backprop.values import values
 
     sizes: list[int] = []
     long: list[int] = []
@@ -348,7 +349,7 @@ def _forward_contributions(
             tangent, partial = tangents[edge.source], slopes.values[edge.place]
             if tangent is not None and partial is not None and not slopes.exact_zero[edge.place]:
                 tangent = tangent if named is None else named(edge.source, tangent)
-                brought[edge.place] = contribution(point.kind, tangent, partial, node, edge.position)
+                brought[edge.place] = contribution(point.kind.push, tangent, partial, node, edge.position)
     return brought
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from backprop import ops
 from backprop.graph import Graph
-from backprop.kinds import Hole, Kind, Refused
+from backprop.kinds import Hole, Kind, Misfit, Refused, value_at
+from backprop.mistakes import ShapesDiffer
 
 
 def values(graph: Graph, kind: Kind, inputs: Mapping[int, Any], asked: Iterable[int] = ()) -> list[Any]:
@@ -43,32 +44,21 @@ def values(graph: Graph, kind: Kind, inputs: Mapping[int, Any], asked: Iterable[
         _walk_lazily(graph, kind, found, where, asked)
         return found
     rows, offsets, args = ops.rows(), graph.offsets, graph.args
-    for node, code in enumerate(codes):
-        if code >= 0:
-            operands = [found[arg] for arg in args[offsets[node] : offsets[node + 1]]]
-            found[node] = value_at(node, rows[code], kind, operands)
+    node = 0
+    try:
+        for node, code in enumerate(codes):
+            if code >= 0:
+                operands = [found[arg] for arg in args[offsets[node] : offsets[node + 1]]]
+                found[node] = value_at(node, rows[code], kind, operands)
+    except Misfit as misfit:
+        raise shapes_differ(graph, node, misfit) from None
     return found
 
 
-def value_at(node: int, row: ops.Row, kind: Kind, operands: list[Any]) -> Any:
-    """The value of one operation, or the hole that stands in its place."""
-    try:
-        value = kind.apply(row, operands)
-        if kind.trouble(value, operands) == "indeterminate":
-            return Hole(node, "indeterminate")
-        return value
-    except (ValueError, ZeroDivisionError):
-        return Hole(node, "domain")
-    except OverflowError:
-        return Hole(node, "overflow")
-    except Refused as refused:
-        return Hole(node, refused.code, detail=refused.detail)
-    except (TypeError, AttributeError):
-        # an operand was a hole: asked for only now, so that ordinary numbers never pay for the question
-        for operand in operands:
-            if isinstance(operand, Hole):
-                return operand
-        raise
+def shapes_differ(graph: Graph, node: int, misfit: Misfit) -> ShapesDiffer:
+    """The mistake for operands that do not fit together, told with their names."""
+    names = [graph.written_id(operand)[0] for operand in graph.operands(node)]
+    return ShapesDiffer(misfit.says.format(*names), misfit.repair.format(*names), graph.span(node))
 
 
 def _walk_lazily(graph: Graph, kind: Kind, found: list[Any], where: int, asked: Iterable[int]) -> None:
@@ -102,7 +92,10 @@ def _walk_lazily(graph: Graph, kind: Kind, found: list[Any], where: int, asked: 
             if missing:
                 stack.extend(missing)
             else:
-                found[node] = value_at(node, rows[codes[node]], kind, [found[arg] for arg in operands])
+                try:
+                    found[node] = value_at(node, rows[codes[node]], kind, [found[arg] for arg in operands])
+                except Misfit as misfit:
+                    raise shapes_differ(graph, node, misfit) from None
 
 
 def _demanded(graph: Graph, where: int, asked: Iterable[int]) -> bytearray:

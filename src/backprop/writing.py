@@ -22,19 +22,20 @@ from backprop.ops import (
 
 Written = tuple[str, int]  # text and how tightly it holds together
 
-_ARGUMENT = re.compile(r"[^\W\d]\w*")
+_ARGUMENT = re.compile(r"[^\W\d]\w*+(?!=)")  # the axis of `axis=axis` is one, its name is none
 
 
 @lru_cache(maxsize=512)
 def pieces(form: str, names: tuple[str, ...]) -> tuple[str | int, ...]:
     """A form cut at its operands: "x + y" is (0, " + ", 1)."""
     parts: list[str | int] = []
+    stems = [name.removeprefix("*") for name in names]
     at = 0
     for found in _ARGUMENT.finditer(form):
-        if found[0] in names:
+        if found[0] in stems:
             if found.start() > at:
                 parts.append(form[at : found.start()])
-            parts.append(names.index(found[0]))
+            parts.append(stems.index(found[0]))
             at = found.end()
     if at < len(form):
         parts.append(form[at:])
@@ -72,13 +73,18 @@ def written(row: Row, operands: list[Written]) -> Written:
         if isinstance(piece, str):
             parts.append(piece)
             continue
+        if row.parameters[piece].startswith("*"):  # all that is left, between brackets of the form
+            parts.append(", ".join(text for text, _ in operands[piece:]))
+            continue
         text, level = operands[piece]
         parts.append(f"({text})" if needs_brackets(row, piece, text, level) else text)
     return "".join(parts), row.level if row.form != row.parameters[0] else operands[0][1]
 
 
 def level_of_number(text: str) -> int:
-    """How tightly the text of a number holds together: "-2" like a unary minus, "1/2" like a product."""
+    """How tightly the text of a number holds together: "-2" like a unary minus, "1/2" like a product; of an array ATOM."""
+    if text.startswith("["):
+        return ATOM
     if text.startswith("-"):
         return UNARY
     return PRODUCT if "/" in text else ATOM

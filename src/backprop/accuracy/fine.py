@@ -19,7 +19,7 @@ from backprop.kinds import Hole, is_number
 from backprop.point import Point
 from backprop.reverse import Reverse, reverse
 from backprop.rules import Partials, partials
-from backprop.values import value_at
+from backprop.kinds import value_at
 
 FULL = 15.95  # the digits of a double: -log10 of its epsilon
 SMALLEST = 5e-324

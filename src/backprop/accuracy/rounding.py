@@ -23,7 +23,7 @@ from backprop.graph import CONST, INPUT, Graph
 from backprop.kinds import Hole, Kind, is_number
 from backprop.reverse import Reverse
 from backprop.rules import Partials, formula, rules
-from backprop.values import value_at
+from backprop.kinds import value_at
 
 INF = math.inf
 # Operations with a kink that hand on an operand, or 0 in its place: x^2 and atan2 may have a 0 that is none.

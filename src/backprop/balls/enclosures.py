@@ -170,7 +170,7 @@ class Certified(Functions):
             return []
         return [place for place, one in enumerate(operands) if isinstance(one, Ball) and one.is_wide(self.bits)]
 
-    def slope(self, rule: Formula, operands: list[Any], out: Any) -> Any:
+    def slope(self, rule: Formula, operands: list[Any], out: Any, position: int = 0) -> Any:
         """A partial: all slopes from both sides of a kink, and what every form of the rule agrees on.
 
         Where the value jumps, and where a rule has no number, nothing is proven of the slope: of the whole neither, for

@@ -20,7 +20,7 @@ from backprop.kinds import MINIMUM_NORM, Hole, is_number
 from backprop.point import Point
 from backprop.record import Limits, Note, OneSided, Trace
 from backprop.rules import is_kink, rules
-from backprop.values import value_at
+from backprop.kinds import value_at
 
 # Kinks at nodes that are told one by one, and nodes whose partials are looked at on both sides.
 MOST_NOTES, MOST_NODES = 20, 200

@@ -46,7 +46,7 @@ from backprop.kinds import MINIMUM_NORM, REFUSALS, Hole, Refused, is_number
 from backprop.point import Point
 from backprop.reverse import reverse
 from backprop.rules import is_kink, kinks, partials
-from backprop.values import value_at
+from backprop.kinds import value_at
 
 # Directions that are tried between the axes, and gradients that are looked at beside a corner of several inputs.
 DIRECTIONS = 6

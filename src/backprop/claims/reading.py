@@ -163,6 +163,8 @@ class _Reader:
         said = claim.said
         if _UNDEFINED.fullmatch(said) and said not in self.known:
             return claim
+        if said.startswith("["):
+            raise UnreadableClaim("an array is no answer: one number has to follow =, for one element", span)
         try:
             number = bindings.read_value(said, claim.name) if not said.startswith("@") else None
         except TwoReadings as mistake:

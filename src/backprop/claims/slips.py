@@ -25,7 +25,8 @@ from backprop.kinds.digits import Digits
 from backprop.ops import Row
 from backprop.rules import formula
 from backprop.tidying import tidy
-from backprop.values import value_at, values
+from backprop.kinds import value_at
+from backprop.values import values
 from backprop.working import slope
 
 # Nodes on the ways from the variable to the output; beyond that the search would take seconds.

@@ -265,12 +265,12 @@ def _series(kind: Kind, system: _System, known: list[Any], direction: Mapping[in
                         factor = coefficient(slope, k - j)
                         if not isinstance(brought, Hole) and kind.is_zero(brought) and not isinstance(factor, Hole):
                             continue
-                        term = contribution(kind, brought, factor, node, position)
+                        term = contribution(kind.push, brought, factor, node, position)
                         value = term if value is None else total(kind, value, term, node)
                 value = zero if value is None else value if isinstance(value, Hole) else kind.divide(value, numbers[k])
             coefficients[node].append(value)
             hole = isinstance(value, Hole)
-            scaled[node].append(value if hole else contribution(kind, value, numbers[k], node, 0))
+            scaled[node].append(value if hole else contribution(kind.push, value, numbers[k], node, 0))
     return [coefficient(system.output, k) for k in range(order + 1)]
 
 

@@ -23,7 +23,7 @@ What a kind tells of itself beside what engines ask:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -74,6 +74,17 @@ class Refused(ArithmeticError):
     def __init__(self, code: str, detail: str = "") -> None:
         super().__init__(code)
         self.code, self.detail = code, detail
+
+
+class Misfit(Exception):
+    """Operands whose shapes do not fit together, or whose result would not fit into memory.
+
+    `says` has {0}, {1}, ... for the operands, whose names only the graph knows.
+    """
+
+    def __init__(self, says: str, repair: str = "", code: str = "shapes") -> None:
+        super().__init__(says)
+        self.says, self.repair, self.code = says, repair, code
 
 
 def is_number(value: Any) -> bool:
@@ -172,9 +183,17 @@ class Kind:
         """The value of an operation; ValueError or ZeroDivisionError where it has none, `Refused` as it says."""
         return row.value(self, *operands)
 
-    def slope(self, rule: Any, operands: list[Any], out: Any) -> Any:
-        """A partial by its rule (a `rules.Formula`), a `Hole` where it has none."""
+    def slope(self, rule: Any, operands: list[Any], out: Any, position: int = 0) -> Any:
+        """A partial by its rule (a `rules.Formula`), a `Hole` where it has none; `position` is that of its operand."""
         return rule.evaluate(self, operands, out)
+
+    def elements(self, value: Any) -> Iterable[Any]:
+        """The numbers in a value: one, or those of an array, row by row."""
+        return (value,)
+
+    def shapes(self, row: Row, operands: list[Any]) -> Any:
+        """The shapes of operands, as the rules of a row of arrays ask for them."""
+        return ((),) * len(operands)
 
     def finer(self, point: Any) -> Kind | None:
         """The kind to work a point out again with, because its answers are not good enough yet; None when they are."""
@@ -186,6 +205,14 @@ class Kind:
         if product != product:
             raise ArithmeticError("0·inf")
         return product + 0  # -0 is written 0
+
+    def pull(self, adjoint: Any, partial: Any) -> Any:
+        """What an edge brings back in reverse mode: of one number its adjoint · partial."""
+        return self.scale(adjoint, partial)
+
+    def push(self, tangent: Any, partial: Any) -> Any:
+        """What an edge brings on in forward mode: of one number its tangent · partial."""
+        return self.scale(tangent, partial)
 
     def add(self, left: Any, right: Any) -> Any:
         """Where edges meet, contributions add. Raises ArithmeticError for inf - inf."""
@@ -208,6 +235,27 @@ class Kind:
         if value != value:
             return "indeterminate"
         return "overflow" if all(operand - operand == 0 for operand in operands) else None
+
+
+def value_at(node: int, row: Row, kind: Kind, operands: list[Any]) -> Any:
+    """The value of one operation, or the hole that stands in its place. Raises `Misfit` where shapes do not fit."""
+    try:
+        value = kind.apply(row, operands)
+        if kind.trouble(value, operands) == "indeterminate":
+            return Hole(node, "indeterminate")
+        return value
+    except (ValueError, ZeroDivisionError):
+        return Hole(node, "domain")
+    except OverflowError:
+        return Hole(node, "overflow")
+    except Refused as refused:
+        return Hole(node, refused.code, detail=refused.detail)
+    except (TypeError, AttributeError):
+        # an operand was a hole: asked for only now, so that ordinary numbers never pay for the question
+        for operand in operands:
+            if isinstance(operand, Hole):
+                return operand
+        raise
 
 
 def names() -> list[tuple[str, str]]:

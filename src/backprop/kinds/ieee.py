@@ -61,7 +61,7 @@ class Ieee(Real):
         except (ValueError, ZeroDivisionError, OverflowError):
             return NAN
 
-    def slope(self, rule: Any, operands: list[Any], out: Any) -> Any:
+    def slope(self, rule: Any, operands: list[Any], out: Any, position: int = 0) -> Any:
         """A partial by its rule; NaN where the operation itself is NaN, so that log(-1) never has the slope -1.
 
         A rule that is a number or an operand, as those of sums and products, stays: it is right whatever it meets.

@@ -17,9 +17,14 @@ from typing import Any
 # The flops of the gamma function and its kin, which take seconds with hundreds of digits.
 HEAVY = 50
 
+# The rule for each operand of a max names all the others, so the work for one max is the square of this.
+MOST_OPERANDS = 64
+
 Texts = tuple[str | None, ...]
-Operands = tuple[float, ...]
+Operands = tuple[float | str, ...]  # an array as the text that a user types
 Moving = tuple[bool, ...]
+# The shape of each operand; a setting stands for itself.
+Shapes = tuple[Any, ...]
 
 # What a comparison says of two numbers, by the name of its row.
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
@@ -70,6 +75,19 @@ class Row:
     jumps      the value jumps at some of its kinks
     locally_constant  a partial of 0 away from a kink is exact (the other branch was taken): nothing behind it matters
     conditions positions of operands that are conditions; gives_condition: the result is one
+    least, most  how many operands a variadic row takes
+    settings   positions of operands that are settings (an axis, a shape): whole numbers written in the program
+
+    A row works on arrays element by element, with nothing added. One that does not says `arrays`, and how changes
+    travel through it:
+
+    pulls      for each operand what comes back to it, as text over the operands, `out` and `g`, the adjoint of the
+               result; a function gets the shapes of the operands
+    linear_in  positions of operands in which the operation is linear: a tangent goes through it as the operand does
+    pushes     for each operand what its tangent `t` brings to the result, as text over the operands, `out` and `t`,
+               where it is not linear; None where the result is one number (its pull tells all there is)
+    reduces    the operation makes one number of many, along its setting `axis` if it has one: its `partials` stand
+               at each element, with `out` as it was before the axis went
     samples    operands at which the tests try the row; edges: operands at the edges (0, large, tiny)
     flops      cost of one evaluation, in floating-point operations, roughly
     """
@@ -96,6 +114,14 @@ class Row:
     edges: tuple[Operands, ...] = ()
     flops: int = 1
     code: int = -1
+    least: int = 1
+    most: int = MOST_OPERANDS
+    settings: frozenset[int] = frozenset()
+    arrays: bool = False
+    pulls: Texts | Callable[[Shapes], Texts] | None = None
+    pushes: Texts | Callable[[Shapes], Texts] | None = None
+    linear_in: frozenset[int] = frozenset()
+    reduces: bool = False
 
     @property
     def variadic(self) -> bool:
@@ -116,7 +142,27 @@ class Row:
 
     def takes(self, arity: int) -> bool:
         """Whether so many operands fit."""
-        return arity >= max(1, len(self.parameters)) if self.variadic else arity == len(self.parameters)
+        fewest = max(self.least, len(self.parameters))
+        return arity >= fewest if self.variadic else arity == len(self.parameters)
+
+    def is_setting(self, position: int) -> bool:
+        """Whether an operand is a setting; the last operand of a variadic row stands for all from there on."""
+        return self._among(position, self.settings)
+
+    def is_linear_in(self, position: int) -> bool:
+        """Whether the operation is linear in an operand, the others held."""
+        return self._among(position, self.linear_in)
+
+    def _among(self, position: int, positions: frozenset[int]) -> bool:
+        return (min(position, len(self.parameters) - 1) if self.variadic else position) in positions
+
+    def pulled(self, shapes: Shapes) -> Texts:
+        """What comes back to each operand of these shapes, for a row that has `pulls`."""
+        return self.pulls(shapes) if callable(self.pulls) else self.pulls or ()
+
+    def pushed(self, shapes: Shapes) -> Texts:
+        """What a tangent of each operand brings to the result, for a row that has `pushes`."""
+        return self.pushes(shapes) if callable(self.pushes) else self.pushes or ()
 
     def rules(self, moving: Moving) -> Texts:
         """The rule for each operand as a reader sees it, when the operands marked in `moving` move."""
@@ -154,8 +200,8 @@ def op(
     parameters: str,
     *,
     value: Callable[..., Any],
-    partials: Texts | Callable[[Moving], Texts],
-    sympy: Callable[..., Any] | None,
+    partials: Texts | Callable[[Moving], Texts] = (),
+    sympy: Callable[..., Any] | None = None,
     says: str,
     stable: Texts | Callable[[Moving], Texts] | None = None,
     form: str = "",
@@ -172,6 +218,14 @@ def op(
     samples: tuple[Operands, ...] = (),
     edges: tuple[Operands, ...] = (),
     flops: int = 1,
+    least: int = 1,
+    most: int = MOST_OPERANDS,
+    settings: Iterable[int] = (),
+    arrays: bool = False,
+    pulls: Texts | Callable[[Shapes], Texts] | None = None,
+    pushes: Texts | Callable[[Shapes], Texts] | None = None,
+    linear_in: Iterable[int] = (),
+    reduces: bool = False,
 ) -> Row:
     """Put one row in the table. `called` lists the names of the call, the row's own name unless it has a `form`."""
     calls = called.split() if called is not None else ([] if form else [name])
@@ -198,6 +252,14 @@ def op(
         edges=edges,
         flops=flops,
         code=len(_rows),
+        least=least,
+        most=most,
+        settings=frozenset(settings),
+        arrays=arrays,
+        pulls=pulls,
+        pushes=pushes,
+        linear_in=frozenset(linear_in),
+        reduces=reduces,
     )
     if name in _by_name:
         raise ValueError(f"two rows are called {name}")
@@ -214,10 +276,10 @@ def _load() -> None:
     if _loaded:
         return
     _loaded = True
-    from backprop.ops import arithmetic, choices, exponentials, special, trigonometry
+    from backprop.ops import arithmetic, arrays, choices, exponentials, special, trigonometry
 
     # imported for the rows they put in the table
-    del arithmetic, choices, exponentials, special, trigonometry
+    del arithmetic, arrays, choices, exponentials, special, trigonometry
 
 
 def rows() -> list[Row]:

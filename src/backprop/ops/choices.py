@@ -132,18 +132,18 @@ op("round", "x", value=lambda k, x: k.round(x), partials=("0",),
    says="the nearest integer, and the even one of two that are equally near; it only jumps, so its slope is 0",
    samples=((2.7,), (-2.7,), (2.2,)), edges=((1e-300,), (-1e-300,), (100000000.25,)))
 
-op("max", "*x", value=lambda k, *x: k.maximum(*x), partials=lambda moving: extreme_rules(">", "max", moving),
+op("max", "*x", least=2, value=lambda k, *x: k.maximum(*x), partials=lambda moving: extreme_rules(">", "max", moving),
    sympy=lambda S, *x: S.Max(*x), kink=max_kinks, locally_constant=True, remarks=max_remarks,
    latex=r"\max\left({operands}\right)",
    says="the largest; the slope goes to the winner, and winners that tie share it",
-   samples=((3.0, 2.0), (-3.0, 2.0), (1.0, -4.0, 0.5), (-1.0, -4.0, -0.5), (7.0,)),
+   samples=((3.0, 2.0), (-3.0, 2.0), (1.0, -4.0, 0.5), (-1.0, -4.0, -0.5)),
    edges=((1e-300, 0.0), (1e300, -1e300), (1.0, 1.0000000001, 0.9999999999)))
 
-op("min", "*x", value=lambda k, *x: k.minimum(*x), partials=lambda moving: extreme_rules("<", "min", moving),
+op("min", "*x", least=2, value=lambda k, *x: k.minimum(*x), partials=lambda moving: extreme_rules("<", "min", moving),
    sympy=lambda S, *x: S.Min(*x), kink=min_kinks, locally_constant=True, remarks=min_remarks,
    latex=r"\min\left({operands}\right)",
    says="the smallest; the slope goes to the winner, and winners that tie share it",
-   samples=((3.0, 2.0), (-3.0, 2.0), (1.0, -4.0, 0.5), (-1.0, -4.0, -0.5), (7.0,)),
+   samples=((3.0, 2.0), (-3.0, 2.0), (1.0, -4.0, 0.5), (-1.0, -4.0, -0.5)),
    edges=((1e-300, 0.0), (1e300, -1e300), (1.0, 1.0000000001, 0.9999999999)))
 
 op("clip", "x lo hi", called="clip clamp", value=lambda k, x, lo, hi: k.clip(x, lo, hi), partials=clip_rules,

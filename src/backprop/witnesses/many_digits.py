@@ -31,7 +31,7 @@ from backprop.point import Point
 from backprop.record import Note, Witness
 from backprop.reverse import reverse
 from backprop.rules import partial, partials
-from backprop.values import value_at
+from backprop.kinds import value_at
 from backprop.witnesses import modes, sympy_rules, sympy_whole
 from backprop.witnesses.child import Answers
 from backprop.witnesses.sympy_rules import Questions

@@ -154,7 +154,7 @@ def rule_gives(point: Point, node: int, position: int, truth: Any) -> bool | Non
     None when the rule has no value with many digits.
     """
     from backprop.kinds.digits import Digits
-    from backprop.values import value_at
+    from backprop.kinds import value_at
 
     row = point.graph.row(node)
     assert row is not None
