@@ -107,8 +107,8 @@ class ArrayPoint(Point):
         return None
 
     def answer(self) -> Any:
-        opened = self.opened()
-        return self.value() if opened is None else opened.answer()
+        told = self.told()
+        return self.value() if told is self else told.answer()
 
     def by_rules(self) -> dict[str, Any]:
         output = self.value()
@@ -130,8 +130,8 @@ class ArrayPoint(Point):
             raise OutputNotANumber(self.shape, self.graph.span(self.graph.output)).within(self.syntax.source)
         if self._gradient is None:
             self._gradient = self.by_rules()
-            opened, found = self.opened(), next(filter(None, self._graphs.values()), None)
-            if opened is not None and found is not None:
+            opened, found = self.told(), next(filter(None, self._graphs.values()), None)
+            if opened is not self and found is not None:
                 asked = {self.name_of(node): found.places[node] for node in self.wrt}
                 self._gradient = {name: self._judged(name, places, opened) for name, places in asked.items()}
         return self._gradient

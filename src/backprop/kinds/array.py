@@ -197,7 +197,7 @@ class Arrays(Kind):
             brought = self.times(spread, partial.values, partial.stops)
             return self.broadcast(brought, partial.source)
         if isinstance(partial, Linear):
-            return partial.rule.pull.evaluate(self, partial.operands, partial.out, adjoint)
+            return _met(partial.rule.pull.evaluate(self, partial.operands, partial.out, adjoint))
         if isinstance(adjoint, np.ndarray):
             return self.times(adjoint, partial, False)
         return self.base.pull(adjoint, partial)
@@ -218,7 +218,7 @@ class Arrays(Kind):
     def _pushed(self, tangent: Any, partial: Linear) -> Any:
         rule, operands = partial.rule, partial.operands
         if rule.push is not None:
-            return rule.push.evaluate(self, operands, partial.out, tangent)
+            return _met(rule.push.evaluate(self, operands, partial.out, tangent))
         if rule.row.is_linear_in(rule.position):
             moved = [tangent if place == rule.position else one for place, one in enumerate(operands)]
             return rule.row.value(self, *moved)
@@ -699,6 +699,13 @@ def _masked(base: Kind, carried: Any, partial: Any, stops: bool) -> Any:
     if stops and base.is_zero(partial):
         return base.number("0")
     return _held(base.scale, carried, partial)
+
+
+def _met(carried: Any) -> Any:
+    """What a rule carries over an edge. Raises ArithmeticError where it has no value: the edge has a name for that."""
+    if isinstance(carried, Hole):
+        raise ArithmeticError("the rule has no value")
+    return carried
 
 
 def _held(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
