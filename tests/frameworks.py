@@ -74,6 +74,9 @@ def torch(program: str, inputs: dict[str, Any], wrt: list[str] | None = None) ->
         sizes = np.arange(x.numel()).reshape(tuple(x.shape))[places]
         return x.reshape(-1)[t.tensor(np.ascontiguousarray(sizes))]
 
+    def put(x: Any, into: Any, *places: int) -> Any:
+        return t.zeros_like(into).index_put(tuple(map(t.tensor, places)), x, accumulate=True)
+
     def extreme(all_of: Callable[..., Any], pair: Callable[..., Any]) -> Callable[..., Any]:
         whole = reduced(all_of)
         return lambda x, y=None, axis=None: whole(x, axis) if y is None else pair(tensor(x), tensor(y))
@@ -90,8 +93,8 @@ def torch(program: str, inputs: dict[str, Any], wrt: list[str] | None = None) ->
         "transpose": lambda x: x.permute(*reversed(range(x.ndim))),
         "sum": reduced(t.sum), "mean": reduced(t.mean), "logsumexp": reduced(t.logsumexp), "prod": prod,
         "max": extreme(t.amax, t.maximum), "min": extreme(t.amin, t.minimum), "dot": t.dot, "outer": t.outer,
-        "norm": lambda x: t.linalg.vector_norm(x), "softmax": lambda x, axis=-1: F.softmax(x, dim=axis),
-        "log_softmax": lambda x, axis=-1: F.log_softmax(x, dim=axis),
+        "norm": lambda x, axis=None: t.linalg.vector_norm(x, dim=axis),
+        "softmax": lambda x, axis=-1: F.softmax(x, dim=axis), "log_softmax": lambda x, axis=-1: F.log_softmax(x, dim=axis),
         "reshape": lambda x, *sizes: x.reshape(sizes), "trace": t.trace, "inv": t.linalg.inv,
         "solve": t.linalg.solve, "det": t.linalg.det, "logdet": lambda x: t.linalg.slogdet(x)[1],
         "concat": lambda *x, axis=0: t.cat(list(map(tensor, x)), dim=axis),
@@ -99,6 +102,8 @@ def torch(program: str, inputs: dict[str, Any], wrt: list[str] | None = None) ->
         "cross_entropy": cross_entropy, "mse": of(F.mse_loss), "where": of(t.where),
         "layernorm": lambda x: F.layer_norm(x, x.shape[-1:], eps=1e-5), "diag": t.diag,
         "eye": lambda n: t.eye(n, dtype=t.float64), "expand_dims": t.unsqueeze,
+        "size": lambda x, axis=None: x.numel() if axis is None else x.shape[axis], "put": put,
+        "one_hot": lambda x, n: F.one_hot(x.long(), n).double(),
     }  # fmt: skip
     names = "sigmoid tanh relu exp log log1p sqrt sin cos abs erf"
     table |= {name: of(getattr(t, name)) for name in names.split()}
@@ -127,6 +132,9 @@ def jax(program: str, inputs: dict[str, Any], wrt: list[str] | None = None) -> A
         places = j.lax.stop_gradient(labels).astype(int)
         return -np.mean(np.take_along_axis(logs, places[..., None], axis=-1))
 
+    def norm(x: Any, axis: int | None = None) -> Any:
+        return np.linalg.norm(x.reshape(-1) if axis is None else x, axis=axis)
+
     def layernorm(x: Any) -> Any:
         # jax.nn.standardize takes the mean of squares less the square of the mean, which loses digits
         away = x - np.mean(x, axis=-1, keepdims=True)
@@ -136,7 +144,8 @@ def jax(program: str, inputs: dict[str, Any], wrt: list[str] | None = None) -> A
         "array_of": lambda *x: np.stack([np.asarray(part, dtype=float) for part in x]),
         "taken": lambda x, places: x[numpy.array(places) if isinstance(places, list) else places],
         "transpose": lambda x: x.T, "max": extreme(np.max, np.maximum), "min": extreme(np.min, np.minimum),
-        "logsumexp": j.nn.logsumexp, "norm": lambda x: np.linalg.norm(x.reshape(-1)),
+        "logsumexp": j.nn.logsumexp, "norm": norm, "one_hot": j.nn.one_hot,
+        "put": lambda x, into, *places: np.zeros_like(into).at[places].add(x),
         "softmax": j.nn.softmax, "log_softmax": j.nn.log_softmax, "reshape": lambda x, *sizes: np.reshape(x, sizes),
         "inv": np.linalg.inv, "solve": np.linalg.solve, "det": np.linalg.det,
         "logdet": lambda x: np.linalg.slogdet(x)[1], "concat": lambda *x, axis=0: np.concatenate(x, axis=axis),
@@ -144,7 +153,7 @@ def jax(program: str, inputs: dict[str, Any], wrt: list[str] | None = None) -> A
         "mse": lambda a, y: np.mean((a - y) ** 2), "layernorm": layernorm, "sigmoid": j.nn.sigmoid,
         "relu": j.nn.relu, "erf": j.scipy.special.erf,
     }  # fmt: skip
-    names = "sum mean prod dot outer trace diag eye expand_dims where tanh exp log log1p sqrt sin cos abs"
+    names = "sum mean prod size dot outer trace diag eye expand_dims where tanh exp log log1p sqrt sin cos abs"
     table |= {name: getattr(np, name) for name in names.split()}
     given = {name: np.asarray(x, dtype=float) for name, x in inputs.items()}
     wrt = list(given) if wrt is None else wrt

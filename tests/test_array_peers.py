@@ -110,7 +110,7 @@ def test_a_layer_has_the_gradient_that_pytorch_and_jax_gave(layer: Layer) -> Non
     kept = figures()["layers"][layer.name]
     value, gradient = backprop.grad(layer.program, layer.inputs, wrt=layer.wrt)
     assert value == pytest.approx(kept["value"], rel=1e-12)
-    assert list(gradient) == list(kept["gradient"])
+    assert gradient.keys() == kept["gradient"].keys()
     for name, slopes in kept["gradient"].items():
         hold(gradient[name], slopes)
 
@@ -282,9 +282,8 @@ def test_the_program_is_the_layer_that_pytorch_offers(layer: Layer) -> None:
     kept = figures()["layers"][layer.name]
     assert out.item() == pytest.approx(kept["value"], rel=1e-12)
     slopes = t.autograd.grad(out, [given[name] for name in kept["gradient"]], allow_unused=True, materialize_grads=True)
-    for (name, slope), found in zip(kept["gradient"].items(), slopes, strict=True):
-        largest = float(np.abs(slope).max())
-        assert np.asarray(slope) == pytest.approx(found.detach().numpy(), rel=1e-11, abs=1e-13 * largest), name
+    for (_, slope), found in zip(kept["gradient"].items(), slopes, strict=True):
+        hold(found.detach().numpy(), slope)
 
 
 @cache

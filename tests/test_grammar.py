@@ -17,6 +17,7 @@ from lark.exceptions import LarkError
 
 from backprop import grammar
 from backprop.grammar import grammar_path, grammar_text, lark_parser, parse
+from backprop.graph import build
 from backprop.mistakes import Mistake, TooLong
 from backprop.syntax import Syntax, canonical, literal, written
 
@@ -27,6 +28,11 @@ patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow]) 
 
 
 # -- programs at random ---------------------------------------------------------------------------------------------
+
+
+def _slices() -> some.SearchStrategy[str]:
+    bound = some.sampled_from(["", "0", "1", "-2", "+3", " − 1 ", "\n12"])
+    return some.tuples(bound, bound, some.sampled_from(["", ":", ":2", ": -1"])).map(lambda x: f"{x[0]}:{x[1]}{x[2]}")
 
 
 def _expressions() -> some.SearchStrategy[str]:
@@ -56,6 +62,12 @@ def _expressions() -> some.SearchStrategy[str]:
             some.tuples(inner, inner).map(lambda x: f"max({x[0]}, {x[1]})"),
             some.tuples(inner, inner).map(lambda x: f"({x[0]})({x[1]})"),
             some.tuples(inner, inner).map(lambda x: f"({x[0]})[{x[1]}]"),
+            some.tuples(inner, _slices()).map(lambda x: f"({x[0]})[{x[1]}]"),
+            some.tuples(inner, _slices(), inner).map(lambda x: f"{x[0]}[{x[1]}, {x[2]}]"),
+            some.tuples(inner, inner).map(lambda x: f"sum({x[0]}, axis={x[1]})"),
+            inner.map(lambda x: f"‖{x}‖"),
+            inner.map(lambda x: f"({x})ᵀ"),
+            inner.map(lambda x: f"[{x},\n{x},]"),
             some.tuples(inner, inner, inner).map(lambda x: f"({x[0]} if {x[1]} else {x[2]})"),
             inner.map(lambda x: f"2 a({x})"),
             inner.map(lambda x: f"({x}).T"),
@@ -80,7 +92,7 @@ def _soup() -> some.SearchStrategy[str]:
     """Texts that hardly ever are programs."""
     pieces = some.sampled_from(
         [
-            *"xy2½²⁻()[]|,;=<≤+-*^/%@√.'\"#_&:{}$\\ \n\ré\x00\ud800",
+            *"xy2½²⁻ᵀ()[]|‖,;:=<≤+-*^/%@√.'\"#_&:{}$\\ \n\ré\x00\ud800",
             *(".5", "==", "!", "!=", "**", ".T", "&&", ":=", "e\u0301", "sin"),
             *("if", "else", "and", "or", "not", "input ", "param", "let ", "def "),
         ]
@@ -161,6 +173,23 @@ READ = [
     ("||x| - 1|", "abs(abs(x) - 1)"),
     ("|x - |y||", "abs(x - abs(y))"),
     ("[1, [2, x]]", "[1, [2, x]]"),
+    # arrays
+    ("W[1:3, 0] + x[ : ]", "(W[1:3, 0]) + (x[:])"),
+    ("x[::2][:-1][1 : − 1 :]", "((x[::2])[:-1])[1:-1]"),
+    ("x[[0, 2]]", "x[[0, 2]]"),
+    ("x[007:-00]", "x[7:0]"),
+    ("x[(i if c else j)]", "x[i if c else j]"),
+    ("x[ # a comment: 2\n : -1]", "x[:-1]"),
+    ("sum(W, axis = 0)", "sum(W, axis=0)"),
+    ("sum(W + 1, axis=-1)^2", "sum(W + 1, axis=-1)^2"),
+    ("max(x, axis=max(y, axis=0))", "max(x, axis=max(y, axis=0))"),
+    ("[[1, 2],\n [3, 4],\n]", "[[1, 2], [3, 4]]"),
+    ("Aᵀ @ x²ᵀ", "(A.T) @ ((x^2).T)"),
+    ("xᵀ[0]", "(x.T)[0]"),
+    ("-xᵀ", "-(x.T)"),
+    ("‖x - y‖² + ∥x∥", "(norm(x - y)^2) + norm(x)"),
+    ("‖‖x‖ - 1‖", "norm(norm(x) - 1)"),
+    ("norm = 3; ‖x‖ + norm", "norm = 3; ‖x‖ + norm"),
     # products without a sign
     ("2x", "2*x"),
     ("2x^2", "2*(x^2)"),
@@ -285,7 +314,7 @@ def test_text_of_every_node_reads_as_that_node(text: str) -> None:
     except Mistake:  # 0 < x < 1 and such
         return
     for at, kind in enumerate(tree.kinds):
-        if kind != "number":  # ² alone is no number
+        if kind not in ("number", "slice", "keyword"):  # ² alone is no number, 1:3 no expression
             alone = parse(f"({tree.text(at)})")
             assert written(alone, len(alone) - 1, full=True) == written(tree, at, full=True)
 
@@ -345,6 +374,24 @@ MISTAKES = [
     ("|x + 1", "unclosed-bar", "|"),
     ("(|x)", "unclosed-bar", "|"),
     ("2|x|", "missing-sign", "|"),
+    ("2‖x‖", "missing-sign", "‖"),
+    ("‖x + 1", "unclosed-bar", "‖"),
+    ("sum(W axis=0)", "missing-sign", "axis="),
+    ("x[1,]", "missing-operand", ",]"),
+    ("x[i:j]", "bad-slice", "i"),
+    ("x[:0.5]", "bad-slice", "0.5"),
+    ("x[(1):]", "bad-slice", "(1)"),
+    ("x[::0]", "bad-slice", "0"),
+    ("[1:3]", "stray-colon", ":"),
+    ("x[1:2:3:4]", "stray-colon", ":"),
+    ("W(:, 1)", "stray-colon", ":"),
+    ("0:10", "stray-colon", ":"),
+    ("x[]", "empty-brackets", "[]"),
+    ("A.T()", "empty-brackets", "()"),
+    ("foo(a, b)", "stray-comma", ","),
+    ("summ(W, axis=0)", "unknown-function", "summ"),
+    ("[1,2;3,4]", "separator-inside", ";"),
+    ("W.t()", "unknown-character", "W.t"),
     ("input x y", "missing-sign", "y"),
     ("()", "empty-brackets", "()"),
     ("[]", "empty-brackets", "[]"),
@@ -452,7 +499,7 @@ def test_sample_of_a_mistake_makes_it(path: Path) -> None:
         parse(text)
     elif (code := last[-1]) in {code for _, code, _ in MISTAKES}:  # the others are found after parsing
         with pytest.raises(Mistake) as caught:
-            parse(text)
+            build(parse(text))
         assert caught.value.code == code
 
 

@@ -24,7 +24,8 @@ Shape = tuple[int, ...]
 # what `gather` is fed besides elements
 OPEN, CLOSE = object(), object()
 
-_TOKEN = re.compile(r"[\[\],]|[^\[\],\s](?:[^\[\],]*[^\[\],\s])?")
+# a bracket, a comma, or an element; not compiled before there is an array
+_TOKEN = r"[\[\],]|[^\[\],\s](?:[^\[\],]*[^\[\],\s])?"
 
 
 def is_array(text: str) -> bool:
@@ -111,7 +112,7 @@ def span_of_element(text: str, position: int) -> Span:
     >>> span_of_element("[[1, 2],[3,4]]", 2)
     (9, 10)
     """
-    elements = (found.span() for found in _TOKEN.finditer(text) if found[0] not in ("[", "]", ","))
+    elements = (found.span() for found in re.finditer(_TOKEN, text) if found[0] not in ("[", "]", ","))
     return next(islice(elements, position, None))
 
 
@@ -143,7 +144,7 @@ def _tokens(text: str, name: str) -> Iterator[Any]:
     """The brackets and elements of a text, for `gather`. Raises `UnreadableArray` where one is not in its place."""
     open_at: list[int] = []
     before = ","  # what stood last; an array may begin where an element may
-    for found in _TOKEN.finditer(text):
+    for found in re.finditer(_TOKEN, text):
         token, span = found[0], found.span()
         if before == "end" or (token not in ("]", ",") and before not in ("[", ",")):
             if token == "]":

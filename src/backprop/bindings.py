@@ -30,8 +30,8 @@ NAME = (
 _NAME = re.compile(NAME)
 _BINDING = re.compile(rf"({NAME})=(?!=)(.*)", re.DOTALL)
 # `W[0,1]` is one name: this is the comma between two
-_BETWEEN_NAMES = re.compile(r",(?![^\[\]]*\])")
-_AROUND = re.compile(r"\s*([\[\],])\s*")
+_BETWEEN_NAMES = r",(?![^\[\]]*\])"
+_AROUND = r"\s*([\[\],])\s*"
 
 
 class Option(NamedTuple):
@@ -73,7 +73,7 @@ class Words:
         if name not in self.options:
             return None
         found = [
-            [normal(_AROUND.sub(r"\1", one.strip())) for one in _BETWEEN_NAMES.split(text)]
+            [normal(re.sub(_AROUND, r"\1", one.strip())) for one in re.split(_BETWEEN_NAMES, text)]
             for text in self.options[name].split(";")
         ]
         if not all(one for several in found for one in several):

@@ -582,9 +582,10 @@ class _Builder:
         fitting = [row for row in rows if all(label in row.parameters for _, label, _ in labels)]
         if not fitting:
             known = list(dict.fromkeys(one for row in rows for one in row.parameters if not one.startswith("*")))
-            place, label, where = next((one for one in labels if one[1] not in known), labels[0])
+            _, label, where = next((one for one in labels if one[1] not in known), labels[0])
             if any(row.conditions for row in rows):  # where(a = b, 1, 2)
-                raise mistakes.AssignmentInside(self.syntax.span(places[place]))
+                equal = self.syntax.source.index("=", where[1])
+                raise mistakes.AssignmentInside((equal, equal + 1))
             raise mistakes.UnknownKeyword(name, label, known, where)
         plain, count = len(operands) - len(labels), len(operands)
         if labels[0][0] < plain:
@@ -712,7 +713,8 @@ class _Builder:
         if kind == "index":
             return self.index(operands, at)
         if syntax.kinds[syntax.first[at - 1] - 1] == "transpose":
-            raise mistakes.ProductAfterTranspose(*(syntax.text(one) for one in syntax.operands(at)), syntax.span(at))
+            left, right = (syntax.text(one) for one in syntax.operands(at))
+            raise mistakes.ProductAfterTranspose(left, right, syntax.span(at))
         return self.operation(ops.by_name("mul"), operands, at)
 
     def index(self, operands: tuple[int, ...], at: int) -> int:
@@ -809,7 +811,7 @@ def misgivings(syntax: Syntax, graph: Graph, given: Collection[str] = ()) -> Ite
     ['1/2x was read as (1/2)*x', 'sin2x was read as one name, not as sin(2x)']
     """
     for span, reading in readings(syntax):
-        yield "read-as", f"{syntax.source[span[0] : span[1]]} was read as {reading}"
+        yield "read-as", f"{' '.join(syntax.source[span[0] : span[1]].split())} was read as {reading}"
     for function, name in graph.bound_again:
         yield "read-as", f"{name} was set again after {function} was defined: {function} takes the newest {name}"
     declared = {statement.name for statement in syntax.statements if statement.kind in ("input", "param")}

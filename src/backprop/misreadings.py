@@ -325,8 +325,8 @@ def _by_token(place: _Place) -> Mistake:
         middle = place.source[place.middle_at : place.last]
         told = len(left) <= 40 and "\n" not in left
         rest = re.compile(r"[^\n;,()\[\]#<>=!]{1,20}").match(place.source, place.end)
-        right = rest.group().strip() if rest else ""
-        return mistakes.ChainedComparison(left if told else "", middle, text, right or "...", span)
+        right = _short(rest.group()) if rest else ""
+        return mistakes.ChainedComparison(_short(left, 40) if told else "", _short(middle), text, right or "...", span)
     if token == "COMMA" and not place.wants:
         return _comma(place, opener)
     if token == "COLON":
@@ -513,10 +513,11 @@ def _elsewhere(place: _Place) -> tuple[str, Span]:
     return _CHARACTERS.get(character, ""), span
 
 
-_ARGUMENT = re.compile(r"\|[^|\n;]{1,40}\||‖[^‖\n;]{1,40}‖|[0-9½.][\w.]{0,40}")  # of a function that stands without brackets
+# of a function that stands without brackets
+_ARGUMENT = re.compile(r"\|[^|\n;]{1,40}\||‖[^‖\n;]{1,40}‖|[0-9½.][\w.]{0,40}")
 _MODULES = (
-    *("np", "numpy", "math", "cmath", "torch", "jnp", "jax", "tf", "keras", "F", "nn", "sp", "scipy", "sympy", "mpmath"),
-    *("la", "linalg", "functional", "special", "K", "tensor", "T", "Math"),
+    *("np", "numpy", "jnp", "jax", "torch", "tf", "keras", "nn", "functional", "linalg", "math", "cmath", "scipy"),
+    *("sp", "special", "sympy", "mpmath", "Math"),
 )
 _MEMBER = re.compile(
     rf"(?:\.(?:{'|'.join(_MODULES)})(?=\.))*\.([^\W\d]\w{{0,40}})"

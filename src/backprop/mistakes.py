@@ -578,6 +578,8 @@ class UnknownFunction(Mistake):
             repair = "The functions are listed by: backprop ops"
         if argument and meant is None:
             repair += f"   If {name} is a variable, write {name}*{argument if inside != argument else f'({argument})'}"
+            if inside.isdigit():
+                repair += f", or {name}[{inside}] for an entry of it"
         super().__init__(f"there is no function {name}", repair, span)
 
 

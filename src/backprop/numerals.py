@@ -14,7 +14,7 @@ _SIGNS = str.maketrans(dict.fromkeys("−‐‑–—﹣－", "-") | {"＋": "+"
 _DECIMAL = r"(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?"
 _NUMBER = re.compile(rf"([+-]?)({_DECIMAL}|inf(?:inity)?|[nN]a[nN]|pi|π|tau|τ)(?:/({_DECIMAL}))?")
 _GREEK = {"π": "pi", "τ": "tau", "infinity": "inf"}
-_PLAIN = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_PLAIN = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"  # compiled by the first array
 # 1,000 is one to some readers and a thousand to others; 0,125 and 1,5 are clear
 _THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9,])")
 
@@ -102,7 +102,7 @@ def is_plain(text: str) -> bool:
     >>> is_plain("-2.50"), is_plain("1/3")
     (True, False)
     """
-    return len(text) <= LONGEST_NUMBER and _PLAIN.fullmatch(text) is not None
+    return len(text) <= LONGEST_NUMBER and re.fullmatch(_PLAIN, text) is not None
 
 
 def array_numeral(value: Any, name: str, element: Callable[[Any, str], str] = numeral) -> str:

@@ -2,7 +2,8 @@
 below it there are no looks, above it there is no mathematics. Renderers read a Trace and nothing else.
 
 Values are floats, or text for kinds of number that JSON cannot carry (`Written`) and for formulas (plain text), or
-balls, {"mid": text, "rad": text}. Absent things are None.
+balls, {"mid": text, "rad": text}. An array is nested lists of them, in which None is an element without a value.
+Absent things are None.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from backprop.mistakes import LONGEST_NUMBER, NotATrace
 
 FORMAT, VERSION = "backprop-trace", 1
 
-Value = float | str | bool | dict[str, str]
+Value = float | str | bool | dict[str, str] | list[Any]
 
 
 @dataclass(slots=True)
 class Node:
     """A node with what is known at it. `adjoint` is d output / d node, `tangent` d node / d (chosen direction).
 
+    `shape` is that of an array, absent for one number; value, tangent and adjoint are nested lists then.
     `value` is absent where there is none (a note says why), where a ball cannot tell whether there is one (`proven` is
     False) and in a branch not taken (`taken` is False). `digits` and
     `adjoint_digits`, when asked for, are how many digits of value and adjoint are right.
@@ -36,6 +38,7 @@ class Node:
     args: tuple[str, ...] = ()
     formula: str | None = None
     span: tuple[int, int] | None = None
+    shape: tuple[int, ...] | None = None
     value: Value | None = None
     tangent: Value | None = None
     adjoint: Value | None = None
@@ -52,6 +55,10 @@ class Edge:
     `contribution` is what the edge brings: adjoint of the target times partial in reverse mode, tangent of the source
     times partial in forward mode. At a kink `left` and `right` are the partials beside the operand, if they differ.
     `proven` is False where a ball cannot tell whether the partial is a number.
+
+    Between arrays `partial` has an element for each element of the result where the operation works element by element,
+    and for each element of the operand where it makes one number of many; it is absent where the operation is another
+    linear map. `pull` says what comes back along the edge, over ids and `g`, the adjoint of the target (`adjoint_name`).
     """
 
     source: str
@@ -59,6 +66,7 @@ class Edge:
     key: int
     partial: Value | None = None
     formula: str | None = None
+    pull: str | None = None
     contribution: Value | None = None
     left: Value | None = None
     right: Value | None = None
@@ -80,7 +88,7 @@ class Witness:
     """What one independent way says of one number. `verdict` is "agrees", "not checked", "inaccurate" or "DISAGREES".
 
     `of` is the name of an input, or "all" for every edge at once; `by` the way; `digits` how many digits agree;
-    `reason` why not, or which operation is to blame.
+    `reason` why not, or which operation is to blame; `worst` the element of an array that agrees least, "W[0,1]".
     """
 
     of: str
@@ -89,6 +97,7 @@ class Witness:
     value: Value | None = None
     digits: float | None = None
     reason: str | None = None
+    worst: str | None = None
 
 
 @dataclass(slots=True)
@@ -316,7 +325,7 @@ class Trace:
                 birth=_birth(record["birth"], number) if "birth" in record else None,
                 written_steps=[Step(**_restored(item, number)) for item in record["steps"]],
             )
-        except (KeyError, TypeError, AttributeError, OverflowError) as error:
+        except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise NotATrace(f"a part of this trace is missing or misshapen: {error}") from None
         found._refuse_what_does_not_fit()
         return found
@@ -332,6 +341,11 @@ class Trace:
                 value = getattr(item, one.name)
                 if not _fits(value, str(one.type)):
                     raise NotATrace(f"{one.name} of a {type(item).__name__.lower()} cannot be {value!r:.80}")
+        for node in self.nodes:
+            for name in ("value", "tangent", "adjoint"):
+                found = getattr(node, name)
+                if found is not None and shape_of(found) != (node.shape or ()):
+                    raise NotATrace(f"the {name} of {node.id} is not of its shape {node.shape or ()}")
         ids = {node.id for node in self.nodes}
         if len(ids) < len(self.nodes):
             raise NotATrace("two nodes of this trace have the same id")
@@ -367,7 +381,37 @@ def json_value(value: Any) -> Any:
         if value in (float("inf"), float("-inf")):
             return "Infinity" if value > 0 else "-Infinity"
         return value + 0.0
+    if isinstance(value, list):
+        return [json_value(one) for one in value]  # no deeper than an array has axes
     return {name: json_value(one) for name, one in value.items()} if isinstance(value, dict) else value
+
+
+def shape_of(value: Any) -> tuple[int, ...] | None:
+    """The shape of a value in a Trace, () for one number; None for lists that are no array.
+
+    >>> shape_of([[1.0, 2.0, None]]), shape_of(3.0), shape_of([[1.0], 2.0]), shape_of([])
+    ((1, 3), (), None, None)
+    """
+    shape: list[int] = []
+    level = [value]
+    while isinstance(level[0], list):
+        shape.append(len(level[0]))
+        if not shape[-1] or any(not isinstance(one, list) or len(one) != shape[-1] for one in level):
+            return None
+        level = [one for row in level for one in row]
+    return None if any(isinstance(one, list) for one in level) else tuple(shape)
+
+
+def adjoint_name(target: Node) -> str:
+    """What the adjoint of a node is called in `Edge.pull`: g, unless that is the id of the node or of an operand.
+
+    >>> adjoint_name(Node("z", "mul", ("g", "x")))
+    'g_'
+    """
+    name = "g"
+    while name == target.id or name in target.args:
+        name += "_"
+    return name
 
 
 def _record(item: Any) -> dict[str, Any]:
@@ -413,7 +457,7 @@ _BEYOND = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 def _restored(item: dict[str, Any], number: Callable[[Any], Any]) -> dict[str, Any]:
     """The fields of a record as they were before it was JSON."""
     return {
-        key: tuple(value) if isinstance(value, list) else number(value) if key in _NUMBERS else value
+        key: number(value) if key in _NUMBERS else tuple(value) if isinstance(value, list) else value
         for key, value in item.items()
     }
 
@@ -425,11 +469,15 @@ def _birth(item: dict[str, Any], number: Callable[[Any], Any]) -> Birth:
 
 def _number(value: Any) -> Any:
     """A number as it was before it was JSON: a float, one in many digits, a fraction."""
+    if isinstance(value, list):
+        return [_number(one) for one in value]
     value = _formula(value)
     return Written(value) if isinstance(value, str) and _WRITTEN.fullmatch(value) else value
 
 
 def _formula(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_formula(one) for one in value]
     if isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     return _BEYOND.get(value, value) if isinstance(value, str) else value
@@ -449,6 +497,8 @@ def _fits(value: Any, kind: str) -> bool:
 
 
 def _fits_one(value: Any, kind: str) -> bool:
+    if kind == "Value" and isinstance(value, list):
+        return shape_of(value) is not None and all(one is None or _fits_one(one, kind) for one in _elements(value))
     if kind == "Value" and isinstance(value, dict):
         return value.keys() == {"mid", "rad"} and all(_is_ball_part(part) for part in value.values())
     if kind in _PLAIN_KINDS:
@@ -461,6 +511,13 @@ def _fits_one(value: Any, kind: str) -> bool:
         return isinstance(value, tuple) and len(value) == len(parts) and all(map(_fits, value, parts))
     sequence = isinstance(value, tuple if container == "tuple" else list)
     return sequence and (parts[0] not in _PLAIN_KINDS or all(_fits(one, parts[0]) for one in value))
+
+
+def _elements(value: list[Any]) -> list[Any]:
+    """The numbers in nested lists, row by row."""
+    while isinstance(value[0], list):
+        value = [one for row in value for one in row]
+    return value
 
 
 def _is_ball_part(part: Any) -> bool:

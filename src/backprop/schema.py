@@ -9,10 +9,14 @@ from backprop.record import FORMAT, VERSION
 _TEXT: dict[str, Any] = {"type": "string"}
 _NAMES: dict[str, Any] = {"type": "array", "items": _TEXT}
 _PLACE: dict[str, Any] = {"type": "integer", "minimum": 0}
-_VALUE = {
+_VALUE: dict[str, Any] = {"$ref": "#/$defs/value"}
+_DEFINED = {
     "description": "a number; text where JSON has none: NaN, Infinity, -Infinity, a fraction, many digits, a formula; "
-    "a ball, which holds the true number, by its middle and its radius",
-    "type": ["number", "string", "boolean", "object"],
+    "a ball, which holds the true number, by its middle and its radius; an array as nested lists of these, row by row, "
+    "with null for an element that has no value",
+    "type": ["number", "string", "boolean", "object", "array"],
+    "items": {"anyOf": [{"type": "null"}, _VALUE]},
+    "minItems": 1,
     "properties": {"mid": _TEXT, "rad": _TEXT},
     "required": ["mid", "rad"],
     "additionalProperties": False,
@@ -61,7 +65,7 @@ def schema() -> dict[str, Any]:
             "formulas": _map(_TEXT, "the gradient as formulas of the inputs, where short enough to be read"),
         },
     )
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": FORMAT, **record}
+    return _titled(FORMAT, record)
 
 
 def hessian_schema() -> dict[str, Any]:
@@ -96,7 +100,7 @@ def hessian_schema() -> dict[str, Any]:
             ),
         },
     )
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "backprop-hessian", **record}
+    return _titled("backprop-hessian", record)
 
 
 def check_schema() -> dict[str, Any]:
@@ -130,7 +134,12 @@ def check_schema() -> dict[str, Any]:
             "right": _said(_PLACE, "how many of the claims are right"),
         },
     )
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "backprop-check", **record}
+    return _titled("backprop-check", record)
+
+
+def _titled(title: str, record: dict[str, Any]) -> dict[str, Any]:
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": draft, "title": title, **record, "$defs": {"value": _DEFINED}}
 
 
 def _conclusion() -> dict[str, Any]:
@@ -223,6 +232,10 @@ def _node() -> dict[str, Any]:
             "args": _said(_NAMES, "the ids of its operands"),
             "formula": _said(_TEXT, "what is worked out, over ids"),
             "span": {"type": "array", "items": _PLACE, "minItems": 2, "maxItems": 2},
+            "shape": _said(
+                {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1},
+                "of an array: the sizes of its axes; value, tangent and adjoint are nested lists then",
+            ),
             "value": _said(_VALUE, "absent where there is none, and in a branch not taken"),
             "tangent": _said(_VALUE, "forward mode: d node / d the chosen input"),
             "adjoint": _said(_VALUE, "reverse mode: d output / d node"),
@@ -239,8 +252,17 @@ def _edge() -> dict[str, Any]:
         "from a node into one operand of another",
         required={"source": _TEXT, "target": _TEXT, "key": _said(_PLACE, "which operand, from 0")},
         optional={
-            "partial": _said(_VALUE, "d target / d source, the other operands held"),
+            "partial": _said(
+                _VALUE,
+                "d target / d source, the other operands held; of arrays for each element of the target, or of the "
+                "source where many numbers become one; absent where the operation is another linear map",
+            ),
             "formula": _said(_TEXT, "the rule of the partial, over ids"),
+            "pull": _said(
+                _TEXT,
+                "between arrays: what comes back to the source, over ids and g, the adjoint of the target "
+                "(g_ where an operand is called g); repeated to the shape of the source",
+            ),
             "contribution": _said(
                 _VALUE, "what the edge brings: partial times adjoint of target, or tangent of source"
             ),
@@ -278,6 +300,7 @@ def _witness() -> dict[str, Any]:
             "value": _VALUE,
             "digits": _said({"type": ["number", "string"]}, "how many digits agree"),
             "reason": _TEXT,
+            "worst": _said(_TEXT, "the element of an array that agrees least: W[0,1]"),
         },
     )
 

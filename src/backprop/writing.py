@@ -82,7 +82,7 @@ def written(row: Row, operands: list[Written]) -> Written:
 
 
 def level_of_number(text: str) -> int:
-    """How tightly the text of a number holds together: "-2" like a unary minus, "1/2" like a product; of an array ATOM."""
+    """How tightly the text of a number holds together: "-2" like a unary minus, "1/2" like a product, "[1, 2]" ATOM."""
     if text.startswith("["):
         return ATOM
     if text.startswith("-"):

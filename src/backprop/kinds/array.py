@@ -220,7 +220,14 @@ class Arrays(Kind):
         if rule.push is not None:
             return _met(rule.push.evaluate(self, operands, partial.out, tangent))
         if rule.row.is_linear_in(rule.position):
-            moved = [tangent if place == rule.position else one for place, one in enumerate(operands)]
+            moved = [
+                tangent
+                if place == rule.position
+                else self.broadcast(self.base.number("0"), shape_of(one))
+                if rule.row.joint and not rule.row.is_setting(place)
+                else one
+                for place, one in enumerate(operands)
+            ]
             return rule.row.value(self, *moved)
         # the result is one number: its pull is its gradient
         gradient = rule.pull.evaluate(self, operands, partial.out, self.base.number("1"))

@@ -83,7 +83,8 @@ class Row:
 
     pulls      for each operand what comes back to it, as text over the operands, `out` and `g`, the adjoint of the
                result; a function gets the shapes of the operands
-    linear_in  positions of operands in which the operation is linear: a tangent goes through it as the operand does
+    linear_in  positions of operands in which the operation is linear: a tangent goes through it as the operand does;
+               when it is `joint`, the others bring nothing to that
     pushes     for each operand what its tangent `t` brings to the result, as text over the operands, `out` and `t`,
                where it is not linear; None where the result is one number (its pull tells all there is)
     reduces    the operation makes one number of many, along its setting `axis` if it has one: its `partials` stand
@@ -121,6 +122,7 @@ class Row:
     pulls: Texts | Callable[[Shapes], Texts] | None = None
     pushes: Texts | Callable[[Shapes], Texts] | None = None
     linear_in: frozenset[int] = frozenset()
+    joint: bool = False
     reduces: bool = False
 
     @property
@@ -225,6 +227,7 @@ def op(
     pulls: Texts | Callable[[Shapes], Texts] | None = None,
     pushes: Texts | Callable[[Shapes], Texts] | None = None,
     linear_in: Iterable[int] = (),
+    joint: bool = False,
     reduces: bool = False,
 ) -> Row:
     """Put one row in the table. `called` lists the names of the call, the row's own name unless it has a `form`."""
@@ -259,6 +262,7 @@ def op(
         pulls=pulls,
         pushes=pushes,
         linear_in=frozenset(linear_in),
+        joint=joint,
         reduces=reduces,
     )
     if name in _by_name:

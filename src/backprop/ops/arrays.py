@@ -56,7 +56,8 @@ def reduction(
         return f"{function}({text})"
 
     def lines(function: str, text: str) -> str:
-        return f"expand_dims({function}({text}, axis), axis)"
+        line = f"{function}({text}, axis)"
+        return line if function == "size" else f"expand_dims({line}, axis)"
 
     for parameters, row, kept in (("x", name, whole), ("x axis", f"{name}_along", lines)):
         axis = parameters == "x axis"
@@ -152,12 +153,13 @@ op("put", "x into *at", value=lambda k, x, into, *at: k.put(x, into, at), arrays
    samples=(("3", VECTOR, "1"), ("[1, 2]", TABLE, ":", "1"), ("[1, 2, 4]", VECTOR, "[0, 0, 2]")))
 
 op("vector", "*x", form="[x]", called="stack", value=lambda k, *x: k.stack(x), arrays=True,
-   pulls=lambda shapes: tuple(f"g[{place}]" for place in range(len(shapes))), linear_in=(0,), flops=0, most=1_000_000,
+   pulls=lambda shapes: tuple(f"g[{place}]" for place in range(len(shapes))),
+   linear_in=(0,), joint=True, flops=0, most=1_000_000,
    says="puts its operands one beside the other, along a new first axis",
    samples=(("2", "3"), (VECTOR, "[1, 1, 1]"), ("2",)))
 
 
-def slices(axis: int, shapes: Shapes) -> list[str]:
+def joined(axis: int, shapes: Shapes) -> list[str]:
     """The part of g that belongs to each operand of a concatenation along an axis."""
     texts, start = [], 0
     for shape in shapes:
@@ -167,13 +169,13 @@ def slices(axis: int, shapes: Shapes) -> list[str]:
     return texts
 
 
-op("concat", "*x", value=lambda k, *x: k.concat(x, 0), arrays=True, pulls=lambda shapes: tuple(slices(0, shapes)),
-   linear_in=(0,), flops=0, most=1_000_000, says="joins its operands along their first axis",
+op("concat", "*x", value=lambda k, *x: k.concat(x, 0), arrays=True,
+   pulls=lambda shapes: tuple(joined(0, shapes)), linear_in=(0,), joint=True, flops=0, most=1_000_000, says="joins its operands along their first axis",
    samples=((VECTOR, "[1, 1]"), (TABLE, "[[1, 1, 1]]")))
 
 op("concat_along", "axis *x", called="concat", form="concat(x, axis=axis)", arrays=True, settings=(0,),
    value=lambda k, axis, *x: k.concat(x, axis),
-   pulls=lambda shapes: (None, *slices(shapes[0], shapes[1:])), linear_in=(1,), flops=0, most=1_000_000,
+   pulls=lambda shapes: (None, *joined(shapes[0], shapes[1:])), linear_in=(1,), joint=True, flops=0, most=1_000_000,
    says="joins its operands along an axis", samples=(("1", TABLE, MATRIX), ("0", VECTOR, VECTOR)))
 
 op("diag", "x", value=lambda k, x: k.diagonal(x), arrays=True, pulls=("diag(g)",), linear_in=(0,), flops=0,
