@@ -11,6 +11,7 @@ import pytest
 
 import backprop
 from backprop import ops
+from backprop.kinds import is_number
 from backprop.point import at
 from layers import numbers
 
@@ -32,10 +33,11 @@ def test_value_and_gradient_are_those_from_paper(case: dict[str, Any]) -> None:
         assert same(gradient[name], slopes), (name, gradient[name], case["why"])
 
 
-# where the rules of the closed program meet 0/0 and the opened one answers
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if not case["name"].startswith("determinant 0")], ids=lambda case: case["name"]
-)
+# Where the rule of a whole operation meets 0/0 and only the opened program has an answer.
+OPENED_ONLY = {"length 0", "determinant 0", "determinant 0 of rank 1", "determinant of the zero matrix"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_a_tangent_is_the_gradient_along_a_direction(case: dict[str, Any]) -> None:
     here = at(case["program"], case["inputs"])
     moved, expected = {}, 0.0
@@ -44,6 +46,9 @@ def test_a_tangent_is_the_gradient_along_a_direction(case: dict[str, Any]) -> No
         moved[here.graph.inputs[name]] = direction if direction.shape else float(direction)
         expected += float(np.sum(direction * np.asarray(slopes, dtype=float)))
     tangent = here.tangents(moved)[here.graph.output]
+    if case["name"] in OPENED_ONLY:
+        assert not is_number(tangent)
+        return
     assert (0.0 if tangent is None else tangent) == pytest.approx(expected, rel=1e-12, abs=1e-13)
 
 

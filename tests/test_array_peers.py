@@ -18,6 +18,9 @@ import pytest
 
 import backprop
 import frameworks
+from backprop.array_point import ArrayPoint
+from backprop.arrays_text import element_name
+from backprop.point import at
 from layers import (
     ALL_IRISES,
     ATTENTION,
@@ -27,6 +30,7 @@ from layers import (
     GAUSSIAN,
     GAUSSIAN_PROCESS,
     IRIS,
+    LARGE,
     LAYERS,
     LOGISTIC,
     LSTM,
@@ -113,6 +117,32 @@ def test_a_layer_has_the_gradient_that_pytorch_and_jax_gave(layer: Layer) -> Non
     assert gradient.keys() == kept["gradient"].keys()
     for name, slopes in kept["gradient"].items():
         hold(gradient[name], slopes)
+
+
+@pytest.mark.parametrize("layer", [layer for layer in LAYERS if layer is not LARGE], ids=lambda layer: layer.name)
+def test_a_layer_opened_into_numbers_has_the_same_gradient(layer: Layer) -> None:
+    here = at(layer.program, layer.inputs, layer.wrt)
+    assert isinstance(here, ArrayPoint)
+    opened = here.opened()
+    assert opened is not None
+    slopes = opened.by_rules()
+    for name, gradient in here.by_rules().items():
+        found = np.empty(np.shape(gradient))
+        for place in np.ndindex(found.shape):
+            found[place] = slopes[element_name(name, place)]
+        assert apart(found, gradient) <= 1, name
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
+def test_a_tangent_of_a_layer_is_its_gradient_along_a_direction(layer: Layer) -> None:
+    here = at(layer.program, layer.inputs, layer.wrt)
+    moved, expected, size = {}, 0.0, 0.0
+    for seed, (name, gradient) in enumerate(here.by_rules().items()):
+        direction = numbers(*np.shape(gradient), seed=seed)
+        moved[here.graph.inputs[name]] = direction if direction.shape else float(direction)
+        expected += float(np.sum(direction * gradient))
+        size += float(np.sum(np.abs(direction * gradient)))
+    assert here.tangents(moved)[here.graph.output] == pytest.approx(expected, abs=1e-13 * size)
 
 
 @pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)

@@ -252,7 +252,7 @@ def test_the_slice_of_very_many_programs_does(program: str, x: str, y: str) -> N
 
 
 def test_every_operation_can_stand_in_a_slice() -> None:
-    for row in ops.rows():
+    for row in ops.elementwise():
         if row.gives_condition or row.conditions or row.name == "copy":
             continue
         names = ["x", "y", "z"][: 2 if row.variadic else len(row.parameters)]

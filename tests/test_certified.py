@@ -31,7 +31,7 @@ from test_cases import CASES, NOT_BUILT
 from test_ops_table import by_difference
 
 MANY = Digits(100)
-ROWS = ops.rows()
+ROWS = ops.elementwise()
 SMOOTH = [row for row in ROWS if not row.gives_condition]
 # Digits works with exponents up to 2^60: what is smaller counts as 0 there, and Arb goes on
 VANISHED = arb(10) ** -(10**17)

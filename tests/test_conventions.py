@@ -167,7 +167,7 @@ def test_every_rule_of_a_framework_is_about_a_row_and_can_be_read(name: str) -> 
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
 def test_away_from_kinks_and_poles_every_framework_gives_the_derivative(name: str) -> None:
-    for row in ops.rows():
+    for row in ops.elementwise():
         if row.gives_condition or row.conditions or row.name in framework(name).missing or row.name == "copy":
             continue
         for operands in row.samples:
@@ -354,7 +354,7 @@ def test_every_composite_is_what_the_framework_gives(name: str, quiet: None) -> 
 
 def rows_at_corners() -> Iterator[tuple[str, str, dict[str, float]]]:
     """Every row at corners, each of its operands once a variable and once a number."""
-    for row in ops.rows():
+    for row in ops.elementwise():
         if row.gives_condition or row.conditions or row.name == "copy":
             continue
         arity = 2 if row.variadic else len(row.parameters)
@@ -398,5 +398,5 @@ def test_every_row_at_corners_is_what_the_framework_gives(name: str, quiet: None
         offered.add(row)
         wrong += [found] if found else []
     assert wrong == []
-    smooth = {row.name for row in ops.rows() if not row.gives_condition and not row.conditions}
+    smooth = {row.name for row in ops.elementwise() if not row.gives_condition and not row.conditions}
     assert smooth - offered - {"copy"} - {row for _, row in APART if (name, row) in APART} == framework(name).missing

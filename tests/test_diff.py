@@ -87,7 +87,7 @@ def same(found: Any, expected: Any, digits: int = 30) -> bool:
 
 ROWS = [
     pytest.param(row, sample, id=f"{row.name}{sample}")
-    for row in ops.rows()
+    for row in ops.elementwise()
     for sample in row.samples
     if not row.gives_condition and not row.conditions and row.name != "polygamma"
 ]

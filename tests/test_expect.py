@@ -99,6 +99,61 @@ def test_an_undefined_point_a_note_and_a_mistake_can_be_expected() -> None:
     assert difference.found == "mistake missing-value"
 
 
+LAYER = """param W = [[1, 2], [3, 4]]
+input x = [1, -1]
+z = W @ x
+L = sum(z^2)
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "z = [-1, -1]",
+        "z=[ -1,-1 ]",
+        "z[0] = -1",
+        "W[1, 0] = 3",
+        "W[1,−1] = 4",
+        "W[1] = [3, 4]",
+        "W = [[1, 2], [3, 4]]",
+        "W = [[1.2, 2], [3, 3.7]] ± 0.5",
+        "dL/dz = [-2, -2]",
+        "dL/dW = [[-2, 2], [-2, 2]]",
+        "dL/dW[0, 1] = 2",
+        "dL/dx = [-8, -12]",
+        "∂L/∂x[1] = -12.0",
+        "dL/dx = [-8.00, -36/3]",
+    ],
+)
+def test_an_array_and_its_elements_can_be_expected(text: str) -> None:
+    assert result(text, program=LAYER).fine
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("z = [-1, -2]", "z[1] = -1"),
+        ("z = [-1, -1, -1]", "z is an array of shape (2,)"),
+        ("z = -1", "z is an array of shape (2,)"),
+        ("L = [2]", "L is 2"),
+        ("dL/dW = [[-2, 2], [2, 2]]", "dL/dW[1,0] = -2"),
+        ("dL/dW[0] = [-2, 2.5]", "dL/dW[0,1] = 2"),
+        ("W = [[1.2, 2], [3, 3.2]] ± 0.5", "W[1,1] = 4"),
+    ],
+)
+def test_of_an_array_the_first_element_that_differs_is_told(text: str, found: str) -> None:
+    (difference,) = result(text, program=LAYER).differences
+    assert difference.found == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["z = [1, [2]]", "z = [1, 2", "z = [1, much]", "z[2] = 1", "z[0, 0] = 1", "L[0] = 2", "z[,] = 1", "dz/dW = 1"],
+)
+def test_what_cannot_be_said_of_an_array_is_a_mistake(text: str) -> None:
+    assert isinstance(result(text, program=LAYER).mistake, mistakes.UnreadableExpectation)
+
+
 def test_infinity_is_an_answer() -> None:
     assert result("f = inf", program="input x = inf\nf = x + 1\n").fine
     assert not result("f = 7", program="input x = inf\nf = x + 1\n").fine

@@ -165,11 +165,12 @@ NOT_OF_A_TEXT = {
     *("unknown-option", "option-value", "given-twice", "two-readings", "word-missing", "nothing-given", "extra-word"),
     *("unknown-command", "cannot-read", "cannot-write", "nothing-to-learn", "unknown-operation", "terms-without-size"),
     *("one-at-a-time", "not-an-input", "number-too-long", "too-long", "not-a-trace", "unknown-format", "one-direction"),
-    *("order-out-of-range", "order-unlike-names", "too-many-derivatives"),
+    *("order-out-of-range", "order-unlike-names", "too-many-derivatives", "arrays-in-formulas"),
+    *("output-not-a-number", "too-large-to-open", "nothing-to-open"),
     *("too-much-work", "no-variable", "unreadable-direction", "unreadable-claim", "unknown-in-claim"),
     "apart",
     *("unknown-kind", "kind-argument", "extra-missing", "not-exact", "too-large-for-kind"),
-    *("interval-for-number", "empty-interval", "endless-interval", "not-proven"),
+    *("interval-for-number", "empty-interval", "endless-interval", "not-proven", "no-such-element"),
     *("not-real", "unreadable-array", "empty-array"),
 }
 

@@ -21,7 +21,7 @@ FIFTY = Digits(50)
 MANY = Digits(100)
 THOUSAND = Digits(1000)  # where a plain formula loses 600 digits: at 1e-300, or at 700
 
-ROWS = [row for row in ops.rows() if not row.arrays]
+ROWS = ops.elementwise()
 CONDITIONS = [row for row in ROWS if row.gives_condition]
 NUMBERS = [row for row in ROWS if not row.gives_condition]
 

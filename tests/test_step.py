@@ -162,3 +162,52 @@ def test_on_a_terminal_the_table_is_thinned_and_says_so() -> None:
     assert child.exitstatus == 0
     assert "of 400 steps are shown" in shown
     assert len(shown.splitlines()) < 100
+
+
+LINE = """input X = [[1, 1], [1, 2], [1, 3]]
+input y = [1, 2, 2]
+param w = [0, 0.5]
+L = mse(X @ w, y)
+"""
+
+
+def test_a_vector_is_moved_against_its_slopes() -> None:
+    (step,) = descend(LINE, {}, rate=0.1)
+    assert step.before == {"w": [0.0, 0.5]}
+    assert step.slopes["w"] == pytest.approx([-4 / 3, -8 / 3], rel=1e-15)  # 2/3·Xᵀ r with r = (-1/2, -1, -1/2)
+    assert step.after["w"] == pytest.approx([2 / 15, 23 / 30], rel=1e-15)
+    assert (step.loss, step.loss_after) == (0.5, pytest.approx(((-0.1) ** 2 + (-1 / 3) ** 2 + (13 / 30) ** 2) / 3))
+
+
+def test_a_line_is_found_by_descent() -> None:
+    """The least squares of (1, 1), (2, 2), (3, 2): height 2/3, slope 1/2, and 1/18 is left."""
+    *_, last = descend(LINE, {}, rate=0.15, steps=400)
+    assert last.after["w"] == pytest.approx([2 / 3, 1 / 2], rel=1e-6)
+    assert last.loss_after == pytest.approx(1 / 18)
+
+
+def test_of_several_arrays_those_named_are_moved() -> None:
+    (step,) = descend(LINE, {"w": [1, 0]}, rate=0.5, update=["y"])
+    assert step.after == {"y": [1.0, pytest.approx(5 / 3), pytest.approx(5 / 3)]}  # 2 - 0.5·2/3·(2 - 1)
+
+
+def test_an_array_that_leaves_the_numbers_ends_the_descent() -> None:
+    program = "param w = [1e200, 1]; L = sum(w^2/2)*1e-100"
+    (step,) = descend(program, {}, rate=1e300)
+    assert step.trouble == "w is beyond the largest number of double precision"
+    assert step.loss_after is None
+    assert step.to_dict()["after"] == {}
+
+
+def test_an_array_whose_loss_is_lost_says_which_element_is_to_blame() -> None:
+    *_, last = descend("param w = [0.1, 2]; L = sum(log(w))", {}, rate=1, steps=5)
+    assert last.loss_after is None
+    assert "at w[0] = -9.9: it needs w[0] > 0" in (last.trouble or "")
+
+
+def test_a_step_of_a_layer_is_told_in_json() -> None:
+    code, out, err = call("-", "--rate", "0.1", "--format", "ndjson", stdin=LINE)
+    assert (code, err) == (0, "")
+    record = json.loads(out.splitlines()[0])
+    assert record["before"] == {"w": [0.0, 0.5]}
+    assert record["after"]["w"] == pytest.approx([2 / 15, 23 / 30])

@@ -138,7 +138,7 @@ def test_a_series_along_a_direction() -> None:
 
 def cases() -> list[Any]:
     found = []
-    for row in ops.rows():
+    for row in ops.elementwise():
         if not row.gives_condition:
             found += [pytest.param(row, sample, id=f"{row.name}{sample}") for sample in row.samples]
     return found

@@ -75,7 +75,7 @@ def test_every_row_that_numpy_has_gives_what_numpy_gives_at_every_corner(name: s
         assert same(ours, theirs), f"{name}{tuple(operands)} is {ours}, and NumPy says {theirs}"
 
 
-@pytest.mark.parametrize("row", ops.rows(), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", ops.elementwise(), ids=lambda row: row.name)
 def test_where_kind_real_has_a_number_this_has_the_same_to_the_last_bit(row: ops.Row) -> None:
     arity = 2 if row.variadic else len(row.parameters)
     tried = [operands for operands in (*row.samples, *row.edges) if len(operands) == arity]
@@ -92,7 +92,7 @@ def test_where_kind_real_has_a_number_this_has_the_same_to_the_last_bit(row: ops
             assert bits(ours) == bits(real), f"{row.name}{operands} is {ours} and in kind real {real}"
 
 
-@pytest.mark.parametrize("row", [row for row in ops.rows() if not row.conditions], ids=lambda row: row.name)
+@pytest.mark.parametrize("row", [row for row in ops.elementwise() if not row.conditions], ids=lambda row: row.name)
 def test_no_row_raises_and_nan_goes_through_each(row: ops.Row) -> None:
     arity = 2 if row.variadic else len(row.parameters)
     for place in range(arity):

@@ -31,7 +31,7 @@ from backprop.witnesses.child import Answers
 from backprop.writing import written
 from programs import points, programs
 
-CALLED = [row for row in ops.rows() if not row.gives_condition]
+CALLED = [row for row in ops.elementwise() if not row.gives_condition]
 
 
 def said(witnesses: list[Witness], of: str, by: str) -> Witness:

@@ -17,6 +17,7 @@ from backprop.mistakes import Mistake
 
 if TYPE_CHECKING:
     from backprop.checks import CheckReport
+    from backprop.costs import CostReport
     from backprop.derivatives import Derivatives
     from backprop.higher.directions import Direction, Directional
     from backprop.path_sums import PathTerm
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from backprop.record import Trace
 
 __version__ = "0.1.0"
-__all__ = ["Mistake", "check", "compile", "diff", "directional", "grad", "hessian", "paths", "trace"]
+__all__ = ["Mistake", "check", "compile", "cost", "diff", "directional", "grad", "hessian", "paths", "trace"]
 
 
 def trace(
@@ -41,6 +42,7 @@ def trace(
     undefined: str = "explain",
     convention: str = "minimum-norm",
     rounding: bool = False,
+    opened: bool | Sequence[str] = False,
 ) -> Trace:
     """Everything about a program at a point: values, partials, adjoints (or tangents), steps, witnesses and notes.
 
@@ -52,6 +54,7 @@ def trace(
     the first came from. `convention` is whose choice is taken at a kink: "minimum-norm", "mean", "left", "right",
     "nan", or a framework, "torch", "jax", "tensorflow", "autograd", "casadi".
     `rounding=True` puts in how many digits of every value and adjoint are right in doubles.
+    `opened=True` opens arrays into single numbers, each a node of its own; `opened=["z"]` opens those nodes alone.
     Raises `Mistake` for what a user can get wrong; an undefined point is no mistake, the trace says so in its notes.
     """
     from backprop import tracing
@@ -69,6 +72,7 @@ def trace(
         undefined=undefined,
         convention=convention,
         rounding=rounding,
+        opened=None if opened is False else () if opened is True else opened,
     )
 
 
@@ -187,6 +191,23 @@ def check(
     from backprop.checks import check as run
 
     return run(program, inputs or {}, wrt=wrt, claims=claims)
+
+
+def cost(
+    program: str | Program,
+    inputs: Mapping[str, Number] | None = None,
+    *,
+    wrt: Sequence[str] | None = None,
+    time: bool = True,
+    longest: float = 10,
+) -> CostReport:
+    """What value and derivatives take, counted and measured: `cost(...).way("reverse").operations`, `.seconds`.
+
+    `time=False` counts only; a way that would take more than `longest` seconds is estimated and not run.
+    """
+    from backprop import costs
+
+    return costs.cost(program, inputs, wrt=wrt, time=time, longest=longest)
 
 
 def compile(program: str) -> Program:

@@ -6,20 +6,22 @@ opened program, an ordinary scalar program, whose answers stand element by eleme
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from backprop import ops
-from backprop.graph import Graph
+from backprop.arrays_text import element_name, element_of
+from backprop.graph import INPUT, Graph
 from backprop.beside.singular import Singulars
-from backprop.kinds import Hole, is_number
+from backprop.kinds import Hole, Kind, is_number
 from backprop.kinds.array import Arrays, arrays, elements, shape_of
 from backprop.kinds.real import REAL, Real
-from backprop.mistakes import OutputNotANumber
-from backprop.opening import MOST_NODES, Opened, open_graph
-from backprop.point import Point
+from backprop.mistakes import NoSuchElement, NothingToOpen, OutputNotANumber, TooLargeToOpen
+from backprop.opening import MOST_NODES, Opened, open_graph, open_nodes, part, steps_to
+from backprop.point import Point, resolve
 from backprop.rules import partials
 from backprop.values import values
 
@@ -40,11 +42,44 @@ def with_lengths(graph: Graph) -> Graph:
     return replace(graph, codes=codes)
 
 
+def opened_at(point: Point, names: Sequence[str] = (), steps: Sequence[str] = ()) -> Point:
+    """The program at a point opened into its scalar graph; with `names`, those nodes of it alone.
+
+    A node is opened together with the steps without a name on the way to it. A scalar program is open already.
+    `steps` are nodes of the opened program whose derivatives are asked for besides. Raises `UnknownNode`, `NothingToOpen`, `TooLargeToOpen` and `OutputNotANumber`.
+    """
+    nodes: set[int] = set()
+    for node, name in zip(resolve(point.graph, names), names, strict=False):
+        if point.graph.codes[node] < 0:
+            what = "an input" if point.graph.codes[node] == INPUT else "a constant"
+            operations = [one for at, one in point.graph.names.items() if point.graph.codes[at] >= 0]
+            raise NothingToOpen(name, what, operations)
+        nodes |= steps_to(point.graph, node)
+    found: Point | None = point
+    if isinstance(point, ArrayPoint):
+        found = point.partly_opened(nodes) if names else point.wholly_opened()
+    if found is None:
+        raise TooLargeToOpen(MOST_NODES)
+    if not steps:
+        return found
+    wrt = list(dict.fromkeys([*found.wrt, *resolve(found.graph, steps)]))
+    moving = found.graph.moving(wrt)
+    slopes = partials(found.graph, found.kind, found.values, moving)
+    here = replace(found, wrt=wrt, moving=moving, partials=slopes, _reverse=None, _singular=None, _accuracy=[])
+    if isinstance(here, ArrayPoint):
+        here.asked = here.asked | {name: (resolve(here.graph, [name])[0], ()) for name in steps}
+    return here
+
+
 @dataclass(slots=True)
 class ArrayPoint(Point):
-    """A program with arrays at a point. Values, partials and adjoints are arrays or numbers of `kind.base`."""
+    """A program with arrays at a point. Values, partials and adjoints are arrays or numbers of `kind.base`.
+
+    `asked` tells by name which derivatives are asked for: a node, and where in it (all of it when that is empty).
+    """
 
     kind: Arrays
+    asked: dict[str, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
     _graphs: dict[int, Opened | None] = field(default_factory=dict, repr=False)
     _opened: list[Point | None] = field(default_factory=list, repr=False)
 
@@ -52,6 +87,36 @@ class ArrayPoint(Point):
     def shape(self) -> tuple[int, ...]:
         """The shape of the output."""
         return shape_of(self.value())
+
+    @property
+    def is_scalar(self) -> bool:
+        return False
+
+    def ask(self, wrt: Sequence[str] | None) -> None:
+        """Put into `asked` what is asked for, also elements (`W[0,1]`) and rows (`W[0]`). Raises `NoSuchElement`."""
+        self.asked = {}
+        for name in [self.name_of(node) for node in self.wrt] if wrt is None else wrt:
+            (node,) = resolve(self.graph, [name])
+            at = element_of(name)[1]
+            shape = shape_of(self.values[node])
+            if len(at) > len(shape) or not all(-size <= one < size for one, size in zip(at, shape, strict=False)):
+                raise NoSuchElement(name, self.name_of(node), shape)
+            at = tuple(one % size for one, size in zip(at, shape, strict=False))
+            self.asked[element_name(self.name_of(node), at)] = node, at
+
+    def names(self) -> list[str]:
+        return list(self.asked)
+
+    def id_of(self, name: str) -> str:
+        """Of an element, z[0], and of a step on the way to it, z[0].2, the id of the array: z."""
+        stem = name.partition("[")[0].partition(".")[0]
+        return stem if stem in self.graph.ids else name
+
+    def in_kind(self, kind: Kind, leaves: Mapping[int, Any] | None = None) -> Point:
+        here = Point.in_kind(self, arrays(kind), leaves)
+        assert isinstance(here, ArrayPoint)
+        here._graphs, here._opened = {}, []
+        return here
 
     def opened_graph(self, limit: int = MOST_NODES) -> Opened | None:
         """The scalar graph of the program; None when it has more nodes than the limit."""
@@ -72,6 +137,54 @@ class ArrayPoint(Point):
             self._opened.append(None if found is None or found.graph.output < 0 else self._open(found))
         return self._opened[0]
 
+    def wholly_opened(self) -> Point | None:
+        """The scalar program, whatever it costs; None beyond `MOST_NODES` nodes.
+
+        Where a whole array has no value, as the inverse of a singular matrix, there is nothing to open.
+        """
+        if self.shape:
+            raise OutputNotANumber(self.shape, self.graph.span(self.graph.output)).within(self.syntax.source)
+        known = self.opened()
+        if known is not None or (found := self.opened_graph()) is None:
+            return known
+        return self._open(found) if found.graph.output >= 0 else self
+
+    def partly_opened(self, nodes: Collection[int]) -> Point | None:
+        """The program at the same point with some of its operations opened; None beyond `MOST_NODES` nodes."""
+        kind, numbers = self.kind, self.kind.base
+        known = self.values
+        if not isinstance(numbers, Real):
+            numbers, known = REAL, self.in_kind(REAL).values
+        found = open_nodes(self.graph, nodes, known, numbers, self.wrt)
+        if found is None:
+            return None
+        graph, closed = found.graph, found.closed
+        wrt = [closed[node] for node in self.wrt]
+        moving = graph.moving(wrt)
+        leaves = {graph.inputs[name]: self.values[node] for name, node in self.graph.inputs.items()}
+        values_here = values(graph, kind, leaves)
+        return replace(
+            self,
+            graph=graph,
+            wrt=wrt,
+            moving=moving,
+            values=values_here,
+            partials=partials(graph, kind, values_here, moving),
+            asked={name: (closed[node], at) for name, (node, at) in self.asked.items()},
+            _graphs={},
+            _opened=[],
+            _reverse=None,
+            _gradient=None,
+        )
+
+    def element(self, opened: Opened, place: int) -> Point:
+        """One element of the output, the node `place` of an opened program, as the output of a scalar program."""
+        return self._open(part(opened, place))
+
+    def opening(self) -> Opened | None:
+        """The scalar graph behind `opened`, if it was made."""
+        return next(filter(None, self._graphs.values()), None)
+
     def _is_clean(self) -> bool:
         """Whether the value and the gradient by the rules are finite numbers throughout."""
         answers = [self.value(), *self.by_rules().values()]
@@ -79,7 +192,8 @@ class ArrayPoint(Point):
 
     def _open(self, found: Opened) -> Point:
         graph, kind = found.graph, self.kind.base
-        wrt = list(dict.fromkeys(int(place) for node in self.wrt for place in found.places[node].flat if place >= 0))
+        places = (place for node, at in self.asked.values() for place in found.places[node][at].flat)
+        wrt = list(dict.fromkeys(int(place) for place in places if place >= 0))
         moving = graph.moving(wrt)
         leaves = {graph.inputs[name]: kind.number(text) for name, text in found.given.items()}
         known = values(graph, kind, leaves)
@@ -89,8 +203,8 @@ class ArrayPoint(Point):
         return here if finer is None else here.in_kind(finer)
 
     def told(self) -> Point:
-        """The opened program; this point itself where there is none, or where a whole array has no value."""
-        return self if isinstance(self.value(), Hole) else self.opened() or self
+        """The opened program; this point itself where there is none, as where a whole array has no value."""
+        return self.opened() or self
 
     def singular(self) -> Singulars:
         """Nothing: what is singular is asked of the opened program, where each element is a variable."""
@@ -113,9 +227,13 @@ class ArrayPoint(Point):
     def by_rules(self) -> dict[str, Any]:
         output = self.value()
         if isinstance(output, Hole):
-            return {self.name_of(node): output for node in self.wrt}
+            return dict.fromkeys(self.asked, output)
         adjoints = self.reverse().adjoints
-        return {self.name_of(node): self._adjoint(node, adjoints[node]) for node in self.wrt}
+        return {name: self._part(self._adjoint(node, adjoints[node]), at) for name, (node, at) in self.asked.items()}
+
+    def _part(self, value: Any, at: tuple[int, ...]) -> Any:
+        """What stands in an array at a place: a number, or a row."""
+        return self.kind.unwrapped(value[at]) if at else value
 
     def _adjoint(self, node: int, adjoint: Any) -> Any:
         zero = self.kind.base.number("0")
@@ -130,9 +248,9 @@ class ArrayPoint(Point):
             raise OutputNotANumber(self.shape, self.graph.span(self.graph.output)).within(self.syntax.source)
         if self._gradient is None:
             self._gradient = self.by_rules()
-            opened, found = self.told(), next(filter(None, self._graphs.values()), None)
+            opened, found = self.told(), self.opening()
             if opened is not self and found is not None:
-                asked = {self.name_of(node): found.places[node] for node in self.wrt}
+                asked = {name: found.places[node][at] for name, (node, at) in self.asked.items()}
                 self._gradient = {name: self._judged(name, places, opened) for name, places in asked.items()}
         return self._gradient
 
@@ -144,8 +262,11 @@ class ArrayPoint(Point):
         lost = isinstance(closed, Hole)
         for place, number in zip(places.flat, [closed] * places.size if lost else elements(closed), strict=True):
             label = opened.name_of(int(place)) if place >= 0 else ""
-            opens = label in answers and (answers[label] is not rules[label] or not is_number(number))
-            judged.append(answers[label] if opens else number)
+            judged.append(number)
+            if label in answers:
+                answer = answers[label]
+                if isinstance(answer, Hole) or answer is not rules[label] or not is_number(number):
+                    judged[-1] = answer
         if any(isinstance(one, Hole) for one in judged):
             made = np.empty(len(judged), dtype=object)
             made[:] = judged

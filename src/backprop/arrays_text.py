@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -70,6 +70,19 @@ def element_name(name: str, indices: Iterable[int]) -> str:
     return f"{name}[{inside}]" if inside else name
 
 
+def element_of(name: str) -> tuple[str, Shape]:
+    """The name of an array and where in it, out of the name of an element or of a row; as `element_name` writes it.
+
+    >>> element_of("W[0, 1]"), element_of("x")
+    (('W', (0, 1)), ('x', ()))
+    """
+    found = _ELEMENT.fullmatch(name)
+    return (found[1], tuple(map(int, found[2].split(",")))) if found else (name, ())
+
+
+_ELEMENT = re.compile(r"([^\[\]]+)\[((?:\s*-?[0-9]{1,9}\s*,)*\s*-?[0-9]{1,9}\s*)\]")
+
+
 def indices_of(shape: Sequence[int], position: int) -> Shape:
     """Where the element at a position, counted row by row, stands.
 
@@ -92,6 +105,30 @@ def named_elements(name: str, text: str) -> Iterator[tuple[str, str]]:
     shape, elements = parts(text)
     for position, element in enumerate(elements):
         yield element_name(name, indices_of(shape, position)), element
+
+
+def put_together(given: Mapping[str, str]) -> dict[str, str]:
+    """Values by name, in which the elements of an array, each by its own name, are one array again.
+
+    Raises `UnreadableArray` where some elements are missing.
+
+    >>> put_together({"W[0,0]": "1", "W[0,1]": "2", "x": "3"})
+    {'W': '[[1, 2]]', 'x': '3'}
+    """
+    found: dict[str, str] = {}
+    arrays: dict[str, dict[Shape, str]] = {}
+    for name, text in given.items():
+        whole, at = element_of(name) if name.endswith("]") else (name, ())
+        found.setdefault(whole, text)
+        if at:
+            arrays.setdefault(whole, {})[at] = text
+    for name, by_place in arrays.items():
+        axes = {len(at) for at in by_place}
+        shape = tuple(max(one) + 1 for one in zip(*by_place, strict=False))
+        if len(axes) > 1 or math.prod(shape) != len(by_place):
+            raise UnreadableArray(name, "some of its elements are missing", f"{name} has a value for each element.", None)
+        found[name] = written(shape, [by_place[indices_of(shape, place)] for place in range(len(by_place))])
+    return found
 
 
 def read(text: str, name: str) -> tuple[Shape, list[str]]:

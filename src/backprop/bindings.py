@@ -37,7 +37,8 @@ _AROUND = r"\s*([\[\],])\s*"
 class Option(NamedTuple):
     """One option of a command. `value` names its value in the help ("" for a flag), `choices` lists what it may be.
 
-    `many` options take several names, `x,y` or the option twice. `short` is a single letter with its dash.
+    `many` options take several names, `x,y` or the option twice. `short` is a single letter with its dash. A value in
+    brackets, [NAMES], may be left out.
     """
 
     name: str
@@ -134,7 +135,7 @@ def split(words: Sequence[str], options: Iterable[Option], binds: bool = True) -
     known |= {option.short: option for option in known.values() if option.short}
     found = Words()
     rest = list(words)
-    at = 0
+    at, maybe = 0, ""  # the option with a value that may be the expression
     while at < len(rest):
         word = rest[at]
         at += 1
@@ -148,6 +149,11 @@ def split(words: Sequence[str], options: Iterable[Option], binds: bool = True) -
                 if equals:
                     raise OptionValue(option.name, value, f"It is a switch and takes no value: --{option.name}")
                 value = "yes"
+            elif not equals and option.value.startswith("["):
+                value = ""
+                if at < len(rest) and _names_alone(rest[at]):
+                    value, maybe = rest[at], option.name
+                    at += 1
             elif not equals:
                 if at == len(rest) or rest[at] == "--" or re.match(r"--\w", rest[at]):
                     raise WordMissing(f"--{option.name} has no value", f"Write --{option.name} {option.value}")
@@ -169,7 +175,15 @@ def split(words: Sequence[str], options: Iterable[Option], binds: bool = True) -
             _bind(found.given, variable, read_value(binding[2], variable))
         else:
             found.positional.append(word)
+    if maybe and not found.positional and "file" not in found.options:  # --open x, with nothing else to open
+        found.positional.append(found.options[maybe])
+        found.options[maybe] = ""
     return found
+
+
+def _names_alone(text: str) -> bool:
+    """Whether a word is one name or several, and nothing else."""
+    return all(re.fullmatch(rf"{NAME}(?:~\d+)?", one.strip()) for one in text.split(","))
 
 
 def _keep_option(found: Words, option: Option, value: str) -> None:
@@ -306,6 +320,7 @@ def text_of(stream: BinaryIO, origin: str) -> str:
 
 def point_file(path: str) -> dict[str, str]:
     """The values in a JSON file such as `{"x": 2, "W": [[1, "1/3"]]}`, as plain texts. Raises `Mistake`."""
+    from backprop.arrays_text import put_together
     from backprop.value_files import json_record, within
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -320,11 +335,13 @@ def point_file(path: str) -> dict[str, str]:
     if not isinstance(record, dict):
         raise CannotRead(path, "this is no point", 'A point is written {"x": 2, "y": "1/3"}')
     point: dict[str, str] = {}
-    for name, value in record.items():
+    with within(path):
+        for name, value in record.items():
+            point[name] = saved_number(value, name)
+        point = put_together(point)
+    for name in point:
         if not is_name(name):
             raise CannotRead(path, f"{name!r} is no name of a variable")
-        with within(path):
-            point[name] = saved_number(value, name)
     return point
 
 

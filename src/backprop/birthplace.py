@@ -40,6 +40,9 @@ def birth(point: Point) -> Birth | None:
     >>> found.program, found.inputs
     ('b = log(a)', {'a': -1.0})
     """
+    point = point.told()
+    if point.kind.arrays:  # too large to be opened into single numbers
+        return None
     if not is_finite(point.value()):
         return _of_value(point, point.graph.output)
     adjoints = point.reverse().adjoints
@@ -60,7 +63,8 @@ def told(found: Birth) -> str:
     statement = found.program.partition("; ")[0]  # where it becomes NaN may come behind
     words = re.findall(r"\w+", statement)
     at = ", ".join(f"{name} = {_shown(value)}" for name, value in found.inputs.items() if name in words)
-    return f"the first NaN or infinity is born at {statement}{f', {at}' if at else ''}: {found.why}"
+    born = f"{found.node}, born" if "[" in found.node else "born"  # an element, which the program calls otherwise
+    return f"the first NaN or infinity is {born} at {statement}{f', {at}' if at else ''}: {found.why}"
 
 
 def is_finite(value: Any) -> bool:
@@ -325,9 +329,9 @@ class _Program:
         return text, self.inputs, " ".join(words)
 
     def name(self, node: int) -> str:
-        """A name for a node that can be typed: its id, without the sign of a name bound again."""
+        """A name for a node that can be typed: its id, without the signs of a name bound again and of an element."""
         if node not in self.names:
-            stem = re.sub(r"\W", "_", self.point.graph.ids[node])
+            stem = re.sub(r"\W+", "_", self.point.graph.ids[node]).rstrip("_")
             stem = stem if stem[:1].isalpha() else f"v_{stem}"
             taken, number, found = set(self.names.values()), 1, stem
             while found in taken:

@@ -110,6 +110,13 @@ def path_formats() -> list[str]:
     return list(FORMATS)
 
 
+def cost_formats() -> list[str]:
+    """The formats that a cost can be shown in."""
+    from backprop.render.cost import FORMATS
+
+    return list(FORMATS)
+
+
 def formula_formats() -> list[str]:
     """The formats that derivatives can be shown in."""
     from backprop.render.diff import FORMATS
@@ -121,6 +128,8 @@ FILE = Option("file", "read the program from a file", "FILE")
 AT = Option("at", 'read values from a JSON file such as {"x": 2}; the command line wins', "FILE")
 OUT = Option("output", "write to a file, whole or not at all", "FILE", short="-o")
 FIGURES = Option("figures", "significant digits in tables (6)", "N")
+OPEN = Option("open", "open arrays into single numbers, each a node of its own; z,a: these nodes alone", "[NAMES]", many=True)
+FULL = Option("full", "show every element of large arrays")
 KIND = Option("kind", "the kind of number: real (double precision), exact, digits:N, certified (real)", "KIND")
 LIMIT = Option("limit", "the bound of a kind: bits of an exact fraction, N of digits:N", "N")
 UNDEFINED = Option(
@@ -141,11 +150,13 @@ FORMAT = Option("format", "how the trace is shown; -o FILE chooses by the ending
 PLAIN = Option("format", "how the answer is shown", "FORMAT", one_of("table", "json"))
 QUESTION = (FILE, AT)
 DIRECTIONS = (
-    Option("jvp", "the slope along a direction: x=1,y=0, or [1, 0] in the order of --wrt", "DIRECTION"),
-    Option("vjp", "the gradient times a number, as it is pulled back from the output", "NUMBER"),
+    Option("jacobian", "every derivative of every element of the output: a matrix for each input"),
+    Option("jvp", "the slope along a direction: x=1,y=0, W=[[1, 0]], or [1, 0] in the order of --wrt", "DIRECTION"),
+    Option("vjp", "what is pulled back from the output: the gradient times a number, [1, 0] of a vector", "NUMBER"),
     Option("hvp", "the Hessian times a direction: how the gradient moves along it", "DIRECTION"),
     Option("hessian", "every second derivative; backprop hessian checks them too"),
     Option("order", "the Taylor series up to t^N along --jvp, or in the one input", "N"),
+    Option("sparsity", "where the Jacobian (or with --hessian the Hessian) is not 0, as dots in place of numbers"),
 )
 # commands whose answer says itself how the program was read
 TELLS_READINGS = ("trace", "check", "step", "hessian")
@@ -168,6 +179,7 @@ class Asked:
     words: Words
     streams: Streams
     saved_kind: str = "real"  # of a trace that stands for its program
+    saved_opening: list[str] | None = None
 
     @property
     def format(self) -> str:
@@ -207,6 +219,13 @@ class Asked:
         return self.words.text("convention", "minimum-norm")
 
     @property
+    def opened(self) -> list[str] | None:
+        """The nodes to open into single numbers: none where it is not asked for, all where no name is given."""
+        if "open" not in self.words.options:
+            return self.saved_opening
+        return self.words.names("open") if self.words.text("open") else []
+
+    @property
     def figures(self) -> int:
         """The significant digits in tables: those asked for, else as many as the kind has."""
         return self.figures_of(self.words.text("kind", self.saved_kind))
@@ -221,9 +240,9 @@ class Asked:
         """How results look where they go: a file gets every letter, no colour and no width."""
         from backprop.render.look import Look
 
-        if self.words.text("output", "-") != "-":
-            return Look(figures=self.figures)
-        return Look.of(self.streams.stdout, self.figures)
+        here = self.words.text("output", "-") == "-"
+        look = Look.of(self.streams.stdout, self.figures) if here else Look(figures=self.figures)
+        return look.in_full() if self.words.flag("full") else look
 
     def text(self) -> tuple[str, str | None]:
         """The text of the program and where it came from (None when it was typed)."""
@@ -266,11 +285,12 @@ class Asked:
         text, origin = self.text()
         given: dict[str, str] = {}
         if origin is not None and text.lstrip().startswith("{"):
+            from backprop.arrays_text import put_together
             from backprop.numerals import saved_number
 
             saved = saved_trace(text)
-            text = saved.program
-            given = {name: saved_number(value, name) for name, value in saved.inputs.items()}
+            text, self.saved_opening = saved.program, saved.opened
+            given = put_together({name: saved_number(value, name) for name, value in saved.inputs.items()})
             self.saved_kind = "real" if saved.kind == "symbol" else saved.kind
         if len(text) > LONGEST_PROGRAM:
             told = f"it has {len(text)} characters, and {LONGEST_PROGRAM} are the most that I work with"
@@ -301,10 +321,9 @@ class Asked:
 
     def show_record(self, record: Any) -> None:
         """Write a result as JSON."""
-        import json
+        from backprop.render.json import indented
 
-        ascii_only = self.look.ascii
-        self.show(json.dumps(record, ensure_ascii=ascii_only, indent=1, allow_nan=False).split("\n"))
+        self.show(indented(record, self.look.ascii))
 
     def show_trace(self, trace: Trace) -> None:
         """Write a trace in the format asked for, or the one that the ending of the file stands for."""
@@ -399,7 +418,9 @@ def write_file(path: str, lines: Iterable[str]) -> None:
         "MODE",
         one_of("reverse", "forward"),
     ),
+    OPEN,
     FIGURES,
+    FULL,
     Option("no-check", "leave the witnesses out"),
     Option("rounding", "tell how many digits of every value and adjoint are right in doubles"),
     Option("symbolic", "formulas in place of numbers; no values needed"),
@@ -433,6 +454,7 @@ def trace(asked: Asked) -> int:
         kind=asked.kind,
         convention=asked.convention,
         rounding=words.flag("rounding"),
+        opened=asked.opened,
     )
     asked.show_trace(found)
     return found.exit_code
@@ -467,12 +489,20 @@ def diff(asked: Asked) -> int:
 @command(
     "EXPRESSION",
     WRT,
+    OPEN,
     FIGURES,
+    FULL,
     KIND,
     LIMIT,
     UNDEFINED,
     CONVENTION,
     *DIRECTIONS,
+    Option(
+        "mode",
+        "how a Jacobian is worked out: forward or reverse passes (the cheaper)",
+        "MODE",
+        one_of("forward", "reverse"),
+    ),
     *QUESTION,
     PLAIN,
     OUT,
@@ -481,26 +511,33 @@ def diff(asked: Asked) -> int:
         'backprop grad "x^2" --x 3 --format json',
         'backprop grad "x^2*y" --x 3 --y 2 --jvp x=1,y=0 --hvp "[1, 0]" --hessian',
         'backprop grad "exp(sin(x))" --x 0 --order 6',
+        'backprop grad "tanh(W @ x)" --W "[[1, 2], [3, 4]]" --x "[0.1, -0.2]" --jacobian',
     ),
 )
 def grad(asked: Asked) -> int:
     """Show the value and the gradient alone: the fastest answer.
 
-    More can be asked: the slope along a direction, the Hessian or its product with a vector, a Taylor series.
+    More can be asked: the Jacobian of a vector, products with a vector from either side, the Hessian or its product
+    with a vector, a Taylor series, where derivatives are not 0. Exit code 1 when a check of a Jacobian disagrees.
     """
+    if "mode" in asked.words.options and not asked.words.flag("jacobian"):
+        told = "It says how a Jacobian is worked out: --jacobian --mode forward"
+        raise OptionValue("mode", asked.words.text("mode"), told)
     if any(option.name in asked.words.options for option in DIRECTIONS):
         return _directional(asked)
     from backprop.gradient import answered, remarks
 
     program, inputs = asked.question()
     kind = asked.kind
-    here = answered(program, inputs, asked.words.names("wrt"), kind, convention=asked.convention)
+    here = answered(
+        program, inputs, asked.words.names("wrt"), kind, convention=asked.convention, opened=asked.opened
+    )
     for note in remarks(here):
         asked.say(f"note: {note.text}")
     if kind.intervals:
         from backprop.balls.certificates import doubles
 
-        if text := doubles(here):
+        if text := doubles(here.told()):
             asked.say(f"note: {text}")
     if kind.propagates:
         from backprop import birthplace
@@ -509,8 +546,8 @@ def grad(asked: Asked) -> int:
         asked.say_birth(birthplace.birth(here))
         for text in opinions.remarks(here):
             asked.say(f"note: {text}")
-    value = kind.record(here.answer())
-    slopes = {name: kind.record(slope) for name, slope in here.gradient().items()}
+    value = here.kind.record(here.answer())
+    slopes = {name: here.kind.record(slope) for name, slope in here.gradient().items()}
     if asked.json:
         from backprop.record import json_value
 
@@ -531,7 +568,7 @@ def _directional(asked: Asked) -> int:
     from backprop.render.directions import render
 
     words = asked.words
-    for option in ("undefined", "convention"):
+    for option in ("undefined", "convention", "open"):
         if option in words.options:
             named = [f"--{one.name}" for one in DIRECTIONS if one.name in words.options]
             raise OneAtATime([f"--{option}", named[0]])
@@ -546,6 +583,9 @@ def _directional(asked: Asked) -> int:
         hvp=words.options.get("hvp"),
         hessian=words.flag("hessian"),
         order=words.count("order", 1, most=LARGEST_ORDER) if "order" in words.options else None,
+        jacobian=words.flag("jacobian"),
+        sparsity=words.flag("sparsity"),
+        mode=words.options.get("mode"),
     )
     for note in found.notes:
         asked.say(f"note: {note.text}")
@@ -553,7 +593,7 @@ def _directional(asked: Asked) -> int:
         asked.show_record(found.to_dict())
     else:
         asked.show(render(found, asked.look))
-    return FINE
+    return found.exit_code
 
 
 @command(
@@ -688,6 +728,7 @@ def check(asked: Asked) -> int:
     Option("steps", "how many steps (1)", "N"),
     Option("update", "train these inputs instead of the params: w1,w2,b", "NAMES", many=True),
     FIGURES,
+    FULL,
     *QUESTION,
     Option("format", "how the steps are shown, ndjson is a line for each", "FORMAT", one_of("table", "json", "ndjson")),
     OUT,
@@ -745,6 +786,7 @@ def test(asked: Asked) -> int:
 @command(
     "FILE",
     FIGURES,
+    FULL,
     FORMAT,
     OUT,
     binds=False,
@@ -802,6 +844,36 @@ def vars_(asked: Asked) -> int:
 
 @command(
     "EXPRESSION",
+    Option("wrt", "the inputs that move; every one when it is left out: W,b", "NAMES", many=True),
+    Option("no-time", "count the operations only, and measure nothing"),
+    Option("seconds", "the longest that one way may take; longer ones are estimated (10)", "N"),
+    *QUESTION,
+    Option("format", "how the answer is shown", "FORMAT", cost_formats),
+    OUT,
+    examples=(
+        'backprop cost "(x*y + z)*x" --x 3 --y -1 --z 2',
+        "backprop cost --file samples/dense_layer.bp --no-time",
+        "backprop cost --file network.bp --wrt W --seconds 60 --format csv",
+    ),
+)
+def cost(asked: Asked) -> int:
+    """Count and measure what value and derivatives take: one reverse pass, forward passes, differences, paths."""
+    from backprop import costs
+    from backprop.render.cost import render
+
+    words = asked.words
+    program, inputs = asked.question()
+    longest = words.count("seconds", costs.LONGEST, 0, costs.MOST_SECONDS)
+    found = costs.cost(program, inputs, wrt=words.names("wrt"), time=not words.flag("no-time"), longest=longest)
+    if asked.json:
+        asked.show_record(found.to_dict())
+    else:
+        asked.show(render(found, asked.look, asked.format))
+    return FINE
+
+
+@command(
+    "EXPRESSION",
     WRT,
     FIGURES,
     *QUESTION,
@@ -825,17 +897,17 @@ def conventions(asked: Asked) -> int:
 
 @command(
     "",
-    Option("of", "the record: trace, hessian or check (trace)", "RECORD", one_of("trace", "hessian", "check")),
+    Option("of", "the record: trace, hessian, check or cost (trace)", "RECORD", one_of("trace", "hessian", "check", "cost")),
     OUT,
     binds=False,
     examples=("backprop schema > trace.schema.json", "backprop schema --of hessian"),
 )
 def schema(asked: Asked) -> int:
-    """Print the JSON Schema of a trace, a Hessian or a check."""
+    """Print the JSON Schema of a trace, a Hessian, a check or a cost."""
     from backprop import schema as schemas
 
     asked.at_most(0)
-    of = {"hessian": schemas.hessian_schema, "check": schemas.check_schema}
+    of = {"hessian": schemas.hessian_schema, "check": schemas.check_schema, "cost": schemas.cost_schema}
     asked.show_record(of.get(asked.words.text("of") or "trace", schemas.schema)())
     return FINE
 

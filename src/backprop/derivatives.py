@@ -19,8 +19,8 @@ from backprop.graph import CONSTANTS, INPUT, Graph
 from backprop.kinds import Hole
 from backprop.kinds.symbol import FORWARD, SYMBOL, edge_formula, label
 from backprop.latex import latex_name, latex_of
-from backprop.mistakes import OrderOutOfRange, OrderUnlikeNames, TooManyDerivatives
-from backprop.point import Program, resolve
+from backprop.mistakes import ArraysInFormulas, OrderOutOfRange, OrderUnlikeNames, TooManyDerivatives
+from backprop.point import Program, has_arrays, resolve
 from backprop.reverse import reverse
 from backprop.rules import Partials, formula
 from backprop.syntax import canonical
@@ -116,8 +116,8 @@ def differentiate(program: str, wrt: Sequence[Sequence[str]] | None = None, orde
     """The derivatives of a program as formulas of its inputs.
 
     Each member of `wrt` is one derivative: by one variable (as often as `order` says) or by one after the other.
-    Without `wrt` it is all of that order. Raises a `Mistake` for a program that cannot be read, an unknown name, and
-    an order that makes no sense.
+    Without `wrt` it is all of that order. Raises a `Mistake` for a program that cannot be read or works on arrays, an
+    unknown name, and an order that makes no sense.
 
     >>> differentiate("x^2*sin(x)")["x"]
     '2*x*sin(x) + x^2*cos(x)'
@@ -128,6 +128,8 @@ def differentiate(program: str, wrt: Sequence[Sequence[str]] | None = None, orde
         raise OrderOutOfRange(order)
     # a constant that is differentiated by is a variable: --wrt pi
     syntax, graph = Program(program).read([name for names in wrt or () for name in names if name in CONSTANTS])
+    if has_arrays(graph, graph.defaults):
+        raise ArraysInFormulas(program)
     sequences = _sequences(graph, wrt, order)
     known: dict[frozenset[int], dict[tuple[str, ...], Formula]] = {}
     wanted: list[Formula] = []

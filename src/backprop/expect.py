@@ -121,12 +121,6 @@ def _line(text: str, span: Span) -> int:
     return text.count("\n", 0, span[0]) + 1
 
 
-def _shape(value: Any) -> tuple[int, ...]:
-    """The shape of a value; a number has ()."""
-    shape: tuple[int, ...] = getattr(value, "shape", ())
-    return shape
-
-
 class _Checker:
     """A program at a point, asked one expectation after another; `given` are inputs that have left their defaults."""
 
@@ -134,6 +128,7 @@ class _Checker:
         self.program = program
         self.point = point
         self.given = given or {}
+        self.shape = point.kind.shape
 
     @cached_property
     def notes(self) -> list[str]:
@@ -167,8 +162,8 @@ class _Checker:
             return "undefined"
         if right.startswith("["):
             return self.differs_as_array(left, found, right, span)
-        if _shape(found):
-            return f"{left} is an array of shape {_shape(found)}"
+        if self.shape(found):
+            return f"{left} is an array of shape {self.shape(found)}"
         return self.differs_as_number(left, found, right, span)
 
     def differs_as_number(self, left: str, found: Any, right: str, span: Span) -> str | None:
@@ -190,10 +185,12 @@ class _Checker:
             shape, wanted = arrays_text.read(text.strip(), left)
         except Mistake as mistake:
             raise UnreadableExpectation(mistake.cause, span) from None
-        if shape != _shape(found):
-            return f"{left} is " + (f"an array of shape {_shape(found)}" if _shape(found) else figure(found))
+        for one in wanted:
+            self.wanted(one + sign + allowed, span)  # all can be read, whatever differs first
+        if shape != self.shape(found):
+            return f"{left} is " + (f"an array of shape {self.shape(found)}" if self.shape(found) else figure(found))
         for position, (one, number) in enumerate(zip(wanted, found.flat, strict=True)):
-            place = arrays_text.element_name(left, arrays_text.indices_of(shape, position))
+            place = arrays_text.element_name(left, arrays_text.indices_of(shape, position)).replace("][", ",")
             differs = "undefined" if isinstance(number, Hole) else None
             differs = differs or self.differs_as_number(place, number, one + sign + allowed, span)
             if differs is not None:
@@ -241,7 +238,7 @@ class _Checker:
         try:
             return found[tuple(int(place.replace("−", "-")) for place in places.split(","))]
         except (IndexError, TypeError):
-            raise UnreadableExpectation(f"there is no {left}: the shape is {_shape(found)}", span) from None
+            raise UnreadableExpectation(f"there is no {left}: the shape is {self.shape(found)}", span) from None
         except ValueError:
             raise UnreadableExpectation(f"{left} does not name an element, such as W[0, 1]", span) from None
 
@@ -249,14 +246,14 @@ class _Checker:
         from backprop.reverse import reverse
 
         here = self.program.at(self.given, wrt=[by])
-        if _shape(here.values[self.node(of)]):
+        if self.shape(here.values[self.node(of)]):
             raise UnreadableExpectation(f"{of} is an array: a slope such as dL/dW is that of one number", span)
         if self.node(of) == here.graph.output:
             return here.gradient()[here.name_of(here.wrt[0])]
         adjoint = reverse(here.graph, here.partials, here.kind, self.node(of)).adjoints[here.wrt[0]]
         adjoint = 0.0 if adjoint is None else adjoint
-        shape = _shape(here.values[here.wrt[0]])
-        if shape == _shape(adjoint):
+        shape = self.shape(here.values[here.wrt[0]])
+        if shape == self.shape(adjoint):
             return adjoint
         from numpy import broadcast_to
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from decimal import Decimal
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from fractions import Fraction
 
 DEFAULT_FIGURES = 6
+
+# An array of more elements than this is told in a few words: put into a formula, in a cell of a table, as an answer.
+MOST_PUT_IN, MOST_IN_CELL, MOST_IN_ANSWER = 12, 24, 200
+# All of them, however many.
+ALL = 1 << 62
+# What stands in the place of an element that has no value.
+UNDEFINED = "undefined"
 
 
 def usual_figures(kind: str) -> int:
@@ -37,11 +42,40 @@ class Written(str):
     __slots__ = ()
 
 
-def figure(value: float | int | str | bool | Mapping[str, str] | None, figures: int = DEFAULT_FIGURES) -> str:
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How numbers are written: to so many `digits`, arrays of at most `most` elements whole.
+
+    >>> Figures(3)(2 / 3), Figures()([[1.0, 2.0], [3.0, 4.0]]), Figures(most=3)([[1.0, 2.0], [3.0, 4.0]])
+    ('0.667', '[[1, 2], [3, 4]]', '2×2, norm 5.47723, 1 .. 4')
+    """
+
+    digits: int = DEFAULT_FIGURES
+    most: int = MOST_IN_CELL
+
+    def __call__(self, value: Any) -> str:
+        return figure(value, self.digits, self.most)
+
+    def put_in(self, value: Any, most: int = MOST_PUT_IN) -> str | None:
+        """A value as it stands in a formula for its name; None for an array that would make it too long to be read."""
+        if isinstance(value, list) and self.most != ALL and math.prod(shape_of(value)) > most:
+            return None
+        return self(value)
+
+
+def figure(
+    value: float | int | str | bool | list[Any] | Mapping[str, str] | None,
+    figures: int = DEFAULT_FIGURES,
+    most: int = MOST_IN_CELL,
+) -> str:
     """A number to so many significant digits; integers as integers, -0 as 0, what is already text as it is.
+
+    Of an array every element, when there are no more than `most` of them; else what `summary` tells.
 
     >>> figure(0.8853516482022625), figure(-4.0), figure(-0.0), figure(1.8158323094380704e-4), figure(float("inf"))
     ('0.885352', '-4', '0', '0.000181583', 'inf')
+    >>> figure([[1.0, -0.0], [2 / 3, None]])
+    '[[1, 0], [0.666667, undefined]]'
     """
     if value is None:
         return ""
@@ -54,7 +88,10 @@ def figure(value: float | int | str | bool | Mapping[str, str] | None, figures: 
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return f"[{', '.join(figure(one, figures) for one in value)}]"
+        shape, elements = shape_of(value), elements_of(value)
+        if len(elements) > most:
+            return summary(shape, elements, figures)
+        return nested(shape, [element(one, figures) for one in elements])
     return _figure(value, figures)
 
 
@@ -67,6 +104,114 @@ def _figure(value: float, figures: int) -> str:
         return str(int(value))
     return f"{value:.{figures}g}"
 
+
+# -- arrays ----------------------------------------------------------------------------------------------------------
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The shape of an array in nested lists; a number has ().
+
+    >>> shape_of([[1.0, 2.0, 3.0]]), shape_of(1.0)
+    ((1, 3), ())
+    """
+    shape = []
+    while isinstance(value, list):
+        shape.append(len(value))
+        value = value[0] if value else None
+    return tuple(shape)
+
+
+def elements_of(value: Any) -> list[Any]:
+    """The numbers in nested lists, row by row; of a number itself."""
+    found = [value]
+    while isinstance(found[0] if found else None, list):
+        found = [one for row in found for one in row]
+    return found
+
+
+def nested(shape: tuple[int, ...], texts: list[str]) -> str:
+    """Texts, row by row, in the brackets of an array: [[1, 2], [3, 4]]."""
+    from backprop.arrays_text import written  # few programs have arrays
+
+    return written(shape, texts)
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """A shape in a table.
+
+    >>> shape_text((64, 784)), shape_text((3,)), shape_text(())
+    ('64×784', '3', '')
+    """
+    return "×".join(map(str, shape))
+
+
+def element(value: Any, figures: int = DEFAULT_FIGURES) -> str:
+    """A number as it stands in an array: a wide ball by its ends, as an interval is typed.
+
+    >>> element({"mid": "0.3", "rad": "0.1"}), element(None)
+    ('0.2..0.4', 'undefined')
+    """
+    if value is None:
+        return UNDEFINED
+    text = figure(value, figures)
+    return "..".join(text[1:-1].split(", ")) if text.startswith("[") else text
+
+
+def summary(shape: tuple[int, ...], elements: list[Any], figures: int = DEFAULT_FIGURES) -> str:
+    """An array in a few words: its shape, its norm (the root of the sum of squares), its least and greatest element.
+
+    >>> summary((2, 2), [3.0, -4.0, 0.0, 12.0]), summary((3,), [1.0, 1.0, 1.0]), summary((2,), [None, 2.0])
+    ('2×2, norm 13, -4 .. 12', '3 elements, all 1', '2 elements, all others 2, 1 undefined')
+    """
+    parts = [shape_text(shape) if len(shape) > 1 else f"{len(elements)} elements"]
+    plain = all(type(one) is float for one in elements)
+    sized = [(one if plain else _size(one), one) for one in elements]
+    known = [(size, one) for size, one in sized if size is not None and size == size]
+    missing = sum(one is None for one in elements)
+    strange = sum(one == "NaN" or one != one for one in elements)
+    if missing + strange + len(known) < len(elements):
+        return parts[0]  # names and intervals among them have no size
+    if known:
+        least, greatest = (element(end(known, key=lambda one: one[0])[1], figures) for end in (min, max))
+        if least == greatest:
+            parts.append(f"all others {least}" if missing or strange else f"all {least}")
+        else:
+            if not missing and not strange:
+                parts.append(f"norm {_norm([size for size, _ in known], figures)}")
+            parts.append(f"{least} .. {greatest}")
+    parts += [f"{missing} {UNDEFINED}"] if missing else []
+    parts += [f"{strange} NaN"] if strange else []
+    return ", ".join(parts)
+
+
+def _size(value: Any) -> Any:
+    """A number of any kind for comparing: of a ball its middle; None for an element that is none."""
+    import decimal
+
+    if isinstance(value, Mapping):
+        value = value["mid"]
+    text = {"Infinity": "inf", "-Infinity": "-inf"}.get(value, value) if isinstance(value, str) else repr(value)
+    above, _, below = text.partition("/")
+    context = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+    try:
+        return context.divide(decimal.Decimal(above), decimal.Decimal(below or 1))
+    except decimal.DecimalException:
+        return None
+
+
+def _norm(sizes: list[Any], figures: int) -> str:
+    if type(sizes[0]) is float:
+        return _figure(math.hypot(*sizes), figures)
+    import decimal
+
+    context = decimal.Context(prec=40 + figures, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+    total = decimal.Decimal(0)
+    for size in sizes:
+        total = context.add(total, context.multiply(size, size))
+    return _rounded(str(context.sqrt(total)), figures) if total.is_finite() else "inf"
+
+
+# -- numbers that are text -------------------------------------------------------------------------------------------
 
 # A fraction of more characters than this is not read but measured: it is shown rounded, and JSON has every digit.
 LONGEST_FRACTION = 60
@@ -159,3 +304,14 @@ def _ended(end: Decimal, figures: int, rounding: str) -> str:
 
     context = decimal.Context(prec=figures, rounding=rounding, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
     return _rounded(str(context.plus(end)), figures)
+
+
+def whole(number: int) -> str:
+    """Every digit of a whole number, however many: `str` refuses beyond 4300.
+
+    >>> whole(3**200)[:12], len(whole(10**5000))
+    ('265613988875', 5001)
+    """
+    from decimal import Decimal
+
+    return format(Decimal(number), "f")

@@ -40,7 +40,7 @@ def tangents(
             else:
                 brought = contribution(kind.push, tangent, partial, node, index - offsets[node])
             moved[node] = brought if moved[node] is None else total(kind, moved[node], brought, node)
-    return moved
+    return kind.settled(moved)
 
 
 def contribution(carry: Callable[[Any, Any], Any], carried: Any, partial: Any, node: int, position: int) -> Any:

@@ -25,6 +25,7 @@ def answered(
     limit: int | None = None,
     undefined: str = "explain",
     convention: str = MINIMUM_NORM,
+    opened: Sequence[str] | None = None,
 ) -> Point:
     """The program at a point at which the value and every derivative asked for exist. Raises `Undefined` where not.
 
@@ -35,7 +36,7 @@ def answered(
         from backprop.conventions import numbers
 
         kind = numbers(kind, undefined, convention)
-    here = points.at(program, inputs, wrt, kind, convention)
+    here = points.at(program, inputs, wrt, kind, convention, opened)
     if not kind.propagates and not here.kind.propagates:
         refuse_holes(here)
     return here
@@ -49,6 +50,10 @@ def refuse_holes(here: Point) -> None:
     """
     here.gradient()  # of a vector there is none
     here = here.told()
+    if not here.is_scalar:
+        from backprop.unopened import refuse as refuse_arrays
+
+        refuse_arrays(here)
     refuse(here)
     answers = [one for answer in (here.answer(), *here.gradient().values()) for one in here.kind.elements(answer)]
     for answer in answers:
@@ -71,6 +76,10 @@ def remarks(here: Point) -> list[Note]:
     """What a reader of the numbers alone has to know: digits that were lost, slopes taken at kinks."""
     found: list[Note] = []
     here = here.told()
+    if not here.is_scalar:
+        from backprop import unopened
+
+        return list(unopened.remarks(here))
     if here.kind.unsteady:
         from backprop.notes import unsteady
 

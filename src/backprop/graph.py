@@ -165,24 +165,25 @@ class Graph:
         for node in wrt:
             moves[node] = 1
         codes, offsets, args, rows = self.codes, self.offsets, self.args, ops.rows()
-        blocked = {row.code: _positions_without_rule(row) for row in rows if _positions_without_rule(row)}
         for node in range(len(codes)):
             code = codes[node]
             if code < 0:
                 continue
             first = offsets[node]
             for index in range(first, offsets[node + 1]):
-                if moves[args[index]] and not (code in blocked and index - first in blocked[code]):
+                if moves[args[index]] and not _stops(rows[code], index - first):
                     moves[node] = 1
                     break
         return moves
 
 
-def _positions_without_rule(row: Row) -> frozenset[int]:
-    """Operand positions through which no derivative passes (conditions, integer orders)."""
+def _stops(row: Row, position: int) -> bool:
+    """Whether no derivative passes through an operand: a condition, a setting, an integer order."""
+    if row.settings and row.is_setting(position):
+        return True
     if callable(row.partials):
-        return row.conditions
-    return frozenset(i for i, rule in enumerate(row.partials) if rule is None)
+        return position in row.conditions
+    return position < len(row.partials) and row.partials[position] is None
 
 
 def _ids(graph: Graph) -> list[str]:
@@ -238,8 +239,8 @@ def _refuse_unlike(row: _Shape, first: _Shape, span: Span) -> None:
 
 
 def _may_divide(over: str, under: str) -> bool:
-    """Whether two numbers make a fraction that is a number: neither is one already, nor infinite, nor the lower 0."""
-    if "/" in over or "/" in under or "inf" in over or "inf" in under:
+    """Whether two texts make a fraction that is a number: neither is one already, infinite, an array or a lower 0."""
+    if any(sign in text for text in (over, under) for sign in ("/", "inf", "[")):
         return False
     return under.lstrip("-") in CONSTANTS or float(under) != 0
 

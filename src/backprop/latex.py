@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from string import Formatter
 
+from backprop import arrays_text
 from backprop.formulas import Formula, Hand, make, negative, parts, symbols, written_out
 from backprop.ops import ATOM, POSTFIX, POWER, PRODUCT, UNARY, Row, by_name
 from backprop.writing import needs_brackets
@@ -58,7 +59,11 @@ def latex_number(literal: str) -> str:
 
     >>> print(latex_number("-1/3"), latex_number("1e-3"))
     -\frac{1}{3} 10^{-3}
+    >>> print(latex_number("[[1, -2], [1/3, 0]]"))
+    \begin{pmatrix} 1 & -2 \\ \frac{1}{3} & 0 \end{pmatrix}
     """
+    if literal.startswith("["):
+        return _latex_array(literal)
     sign = "-" if literal.startswith("-") else ""
     body = literal.removeprefix("-")
     if "/" in body:
@@ -69,6 +74,17 @@ def latex_number(literal: str) -> str:
         return sign + body
     ten = f"10^{{{int(exponent)}}}"
     return sign + (ten if digits == "1" else rf"{digits} \cdot {ten}")
+
+
+def _latex_array(text: str) -> str:
+    """The text of an array: a vector as a column, a matrix, a stack as a row of them."""
+    shape, elements = arrays_text.parts(text)
+    numbers = [latex_number(element) for element in elements]
+    rows, columns = (*shape, 1)[-2:] if len(shape) < 2 else shape[-2:]
+    lines = [" & ".join(numbers[at : at + columns]) for at in range(0, len(numbers), columns)]
+    begin, end = r"\begin{pmatrix} ", r" \end{pmatrix}"
+    stack = [begin + r" \\ ".join(lines[at : at + rows]) + end for at in range(0, len(lines), rows)]
+    return stack[0] if len(shape) < 3 else f"\\left( {', '.join(stack)} \\right)"
 
 
 @lru_cache(maxsize=512)

@@ -313,7 +313,7 @@ class PrimeMark(Mistake):
         other = "" if call or not name.isidentifier() else f"   As another name write {name}_1."
         super().__init__(
             "a derivative is not written into the expression",
-            f"Ask for it: {ask}   (a transpose is {name if name.isidentifier() else 'A'}.T){other}",
+            f"Ask for it: {ask}   (a transpose is {name if name.isidentifier() and not call else 'A'}.T){other}",
             span,
         )
 
@@ -858,6 +858,30 @@ class OutputNotANumber(Mistake):
         )
 
 
+class TooLargeToOpen(Mistake):
+    """A program with more elements than are shown one by one."""
+
+    code = "too-large-to-open"
+    title = "too large to open"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"opened, the program has more than {most} nodes, one for each number",
+            "Open one node of it, like: --open z   or try it with smaller arrays.",
+        )
+
+
+class NothingToOpen(Mistake):
+    """A node without an operation in it."""
+
+    code = "nothing-to-open"
+    title = "nothing to open"
+
+    def __init__(self, name: str, what: str, operations: Collection[str]) -> None:
+        named = f"These can be opened: {', '.join(list(operations)[:8])}" if operations else ""
+        super().__init__(f"{name} is {what}: there is no operation in it", named or "--open alone opens all of it.")
+
+
 def _dots(parameters: tuple[str, ...]) -> list[str]:
     """Parameter names as a reader sees them: `*x` is any number of them."""
     return [f"{name[1:]}1, {name[1:]}2, ..." if name.startswith("*") else name for name in parameters]
@@ -917,6 +941,8 @@ class MissingValue(Mistake):
             parts.append(f"Did you mean {name} where you wrote {near}?")
         elif (like := closest(name, given)) is not None:
             parts.append(f"Did you mean {like} where you wrote {name}?")
+        if "T" in missing:
+            parts.append("If T is to be a transpose, write A.T")
         example = " ".join(f"--{one} 2" for one in missing[:3]) + (" ..." if len(missing) > 3 else "")
         parts.append(f"To give values: {example}   (or {name}=2)")
         if not given and not unused:
@@ -972,7 +998,7 @@ class UnreadableArray(Mistake):
     code = "unreadable-array"
     title = "an array that cannot be read"
 
-    def __init__(self, name: str, cause: str, repair: str, span: Span) -> None:
+    def __init__(self, name: str, cause: str, repair: str, span: Span | None) -> None:
         super().__init__(f"{name}: {cause}", repair, span)
 
 
@@ -1135,6 +1161,23 @@ class UnknownNode(Mistake):
         super().__init__(f"nothing here is called {name}", f"{repair}There are: {listed(known) or 'no names'}")
 
 
+class NoSuchElement(Mistake):
+    """`--wrt "W[2,0]"` when W has two rows."""
+
+    code = "no-such-element"
+    title = "there is no such element"
+
+    def __init__(self, name: str, array: str, shape: tuple[int, ...]) -> None:
+        if not shape:
+            super().__init__(f"there is no {name}: {array} is one number", f"Write --wrt {array}")
+            return
+        last = ",".join(str(size - 1) for size in shape)
+        super().__init__(
+            f"there is no {name}: {array} has the shape {shape}",
+            f"Its elements are {array}[{','.join('0' for _ in shape)}] to {array}[{last}].",
+        )
+
+
 class NotProven(Mistake):
     """An answer that a ball cannot decide: `log(x - y)` where x - y may be 0, as far as its digits tell."""
 
@@ -1160,7 +1203,13 @@ class OneDirection(Mistake):
     code = "one-direction"
     title = "forward mode moves one input"
 
-    def __init__(self, names: list[str]) -> None:
+    def __init__(self, names: list[str], array: str = "") -> None:
+        if array:
+            super().__init__(
+                f"forward mode tells how every node moves with one number, and {array} has many",
+                f'Say which: --wrt "{names[0]}"',
+            )
+            return
         super().__init__(
             "forward mode tells how every node moves with one input",
             f"Say which: --wrt {names[0] if names else 'x'}   (there are: {', '.join(names) or 'no inputs'})",
@@ -1188,6 +1237,21 @@ class OrderUnlikeNames(Mistake):
             f"{','.join(names)} is a derivative of order {len(names)}, not {order}",
             f"Name a variable for each order, like --wrt {','.join([*names, *[names[-1]] * order][:order])}, "
             "or leave out the order.",
+        )
+
+
+class ArraysInFormulas(Mistake):
+    """`backprop diff "sum(W @ x)"`."""
+
+    code = "arrays-in-formulas"
+    title = "formulas are of single numbers"
+
+    def __init__(self, program: str) -> None:
+        shown = program if len(program) <= 60 and program.isprintable() else "EXPRESSION"
+        super().__init__(
+            "this program works on arrays, and how many elements they have is not known without values",
+            f"At a point every element has its derivative and its chain rule: "
+            f'backprop trace --open "{shown}" with the values',
         )
 
 

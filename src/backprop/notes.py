@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from backprop import ops
@@ -25,6 +25,9 @@ from backprop.rules import holds, rules
 from backprop.syntax import Statement
 from backprop.working import put_numbers_in
 from backprop.writing import written
+
+# So many derivatives that one hole spoils are named one by one.
+MOST_NAMED = 8
 
 
 def why(point: Point, hole: Hole) -> str:
@@ -109,27 +112,30 @@ def explained(point: Point, hole: Hole) -> str:
 
 def notes(point: Point) -> list[Note]:
     """Every note about a program at a point, in the order of the graph; what has no value comes first."""
+    if point.kind.arrays:
+        from backprop.array_notes import notes_of_arrays
+
+        return notes_of_arrays(point)
+    told = [*troubles(point), *_remarks(point), *steps(point), *unused_inputs(point)]
+    return [*told, *reading_notes(point)]
+
+
+def troubles(point: Point, kinks: Callable[[Point], Iterable[Note]] = kink_notes) -> Iterator[Note]:
+    """What has no value or lost its digits, and the `kinks` on the way."""
     if point.kind.propagates:  # nothing is undefined on a plain tape, and what came of it is told by `birthplace`
-        return [*kink_notes(point), *_remarks(point), *_steps(point), *_inputs(point), *reading_notes(point)]
+        yield from kinks(point)
+        return
+    yield from undefined(point)
     if point.kind.intervals:
         from backprop.balls import certificates
 
-        slopes = point.gradient()
-        steps = [note for note in _steps(point) if not isinstance(slopes.get(note.node or ""), Hole)]
-        proven = [*certificates.notes(point), *_remarks(point), *steps, *_inputs(point)]
-        return [*_undefined(point), *proven, *reading_notes(point)]
+        yield from certificates.notes(point)
+        return
+    yield from unsteady(point)
     told = lost(point)
-    return [
-        *_undefined(point),
-        *unsteady(point),
-        *told,
-        *_overflows(point, {note.node for note in told}),
-        *kink_notes(point),
-        *_remarks(point),
-        *_steps(point),
-        *_inputs(point),
-        *reading_notes(point),
-    ]
+    yield from told
+    yield from _overflows(point, {note.node for note in told})
+    yield from kinks(point)
 
 
 def unsteady(point: Point) -> list[Note]:
@@ -171,7 +177,8 @@ def _last_with_a_value(statements: list[Statement]) -> int:
     return max(place for place, one in enumerate(statements) if one.kind in ("expression", "assign"))
 
 
-def _undefined(point: Point) -> Iterator[Note]:
+def undefined(point: Point) -> Iterator[Note]:
+    """What has no value: the output, a derivative, or a node that the answers do not depend on."""
     graph = point.graph
     output, on_tape = point.answer(), point.value()
     if isinstance(output, Hole):
@@ -184,7 +191,8 @@ def _undefined(point: Point) -> Iterator[Note]:
             blamed.setdefault(slope, []).append(f"∂{graph.ids[graph.output]}/∂{name}")
     for hole, names in blamed.items():
         code, word = ("not-proven", "not proven") if hole.code == "unproven" else ("undefined", "undefined")
-        text = f"{', '.join(names)} {word}: {explained(point, hole)}"
+        told = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if names[MOST_NAMED:] else "")
+        text = f"{told} {word}: {explained(point, hole)}"
         yield Note(code, text, graph.ids[hole.node])
     for node, value in enumerate(point.values):
         if isinstance(value, Hole) and value.node == node and value is not on_tape:
@@ -270,29 +278,40 @@ def _remarks(point: Point) -> Iterator[Note]:
                 yield Note(remark.code, text, graph.ids[node])
 
 
-def _steps(point: Point) -> Iterator[Note]:
+def steps(point: Point) -> Iterator[Note]:
     """Inputs that reach the output only through operations whose derivative is 0 wherever they have one."""
     graph = point.graph
+    lost = point.gradient() if point.kind.intervals else {}
     reaches, through_slopes = bytearray(len(graph)), bytearray(len(graph))
     reaches[graph.output] = through_slopes[graph.output] = 1
     for node in range(len(graph) - 1, -1, -1):
         code = graph.codes[node]
         if code < 0 or not reaches[node] or not point.moving[node]:
             continue
-        moves = tuple(bool(point.moving[source]) for source in graph.operands(node))
-        for source, rule in zip(graph.operands(node), rules(code, moves), strict=True):
+        for source, rule in zip(graph.operands(node), _slopes(point, node), strict=True):
             if rule is None:
                 continue
             reaches[source] = 1
-            if through_slopes[node] and rule.text != "0":
+            if through_slopes[node] and rule != "0":
                 through_slopes[source] = 1
     for node in point.wrt:
-        if reaches[node] and not through_slopes[node]:
-            name = point.name_of(node)
+        name = point.name_of(node)
+        if reaches[node] and not through_slopes[node] and not isinstance(lost.get(name), Hole):
             yield Note("step-function", f"{name} acts only through steps, whose slope is 0: its gradient is 0", name)
 
 
-def _inputs(point: Point) -> Iterator[Note]:
+def _slopes(point: Point, node: int) -> list[str | None]:
+    """The rule on each edge into a node as it is evaluated; None where no derivative passes."""
+    graph, code = point.graph, point.graph.codes[node]
+    if ops.rows()[code].pulls is None:
+        moves = tuple(bool(point.moving[source]) for source in graph.operands(node))
+        return [None if rule is None else rule.text for rule in rules(code, moves)]
+    passing = point.partials.values[graph.offsets[node] : graph.offsets[node + 1]]
+    return [None if partial is None else "a linear map" for partial in passing]
+
+
+def unused_inputs(point: Point) -> Iterator[Note]:
+    """Inputs that nothing reads."""
     graph = point.graph
     bound = {name for node, name in graph.names.items() if graph.codes[node] != INPUT}
     for name in point.unused:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Union
 
 from backprop import ops
-from backprop.arrays_text import is_array, named_elements
+from backprop.arrays_text import element_of, is_array, named_elements
 from backprop.forward import tangents
 from backprop.grammar import load_tables, parse
 from backprop.graph import Graph, build
@@ -22,6 +22,7 @@ from backprop.mistakes import (
     IntervalForNumber,
     MissingValue,
     Mistake,
+    NoSuchElement,
     NotANumber,
     NotExact,
     ShapesDiffer,
@@ -73,6 +74,16 @@ class Point:
     _approach: list[Approach | None] = field(default_factory=list, repr=False)
     _narrower: tuple[Any, dict[int, Any]] | None = field(default=None, repr=False)
     _gradient: dict[str, Any] | None = field(default=None, repr=False)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the output; one number has ()."""
+        return ()
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether every node is one number."""
+        return True
 
     def reverse(self, named: Callable[[int, Any], Any] | None = None) -> Reverse:
         """The adjoints of all nodes, worked out once; `named` as in `reverse.reverse`."""
@@ -147,6 +158,20 @@ class Point:
         from backprop.accuracy.mending import promised
 
         return promised(self, digits, unit)
+
+    def ask(self, wrt: Sequence[str] | None) -> None:
+        """Take note of the names whose derivatives are asked for. Raises `NoSuchElement` for one of a number."""
+        for name in wrt or ():
+            if name.endswith("]") and element_of(name)[0] in self.graph.inputs:
+                raise NoSuchElement(name, element_of(name)[0], ())
+
+    def names(self) -> list[str]:
+        """The names whose derivatives are asked for, as a gradient has them."""
+        return [self.name_of(node) for node in self.wrt]
+
+    def id_of(self, name: str) -> str:
+        """The id of the node in which a node of `told` stands."""
+        return name
 
     def name_of(self, node: int) -> str:
         """What a node is called in a gradient; see `Graph.name_of`."""
@@ -264,6 +289,7 @@ class Program:
             raise mistake.within(syntax.source, self.origin) from None
         slopes = partials(graph, kind, known, moving)
         here = sort(syntax, graph, kind, given, unused, nodes, moving, known, slopes, convention)
+        here.ask(wrt)
         finer = kind.finer(here)
         return here if finer is None else here.in_kind(finer)
 
@@ -335,12 +361,17 @@ def has_arrays(graph: Graph, given: Mapping[str, str]) -> bool:
 
 
 def resolve(graph: Graph, wrt: Sequence[str] | None) -> list[int]:
-    """The nodes of the names in `wrt`: inputs first, then any node by its id. Raises `UnknownNode`."""
+    """The nodes of the names in `wrt`: inputs first, then any node by its id; of an element the array it stands in.
+
+    Raises `UnknownNode`.
+    """
     if wrt is None:
         return graph.default_wrt()
     known = graph.inputs
     if not all(name in known for name in wrt):
         known = {node_id: node for node, node_id in enumerate(graph.ids)} | known
+    if any("[" in name for name in wrt):
+        wrt = [name if name in known else element_of(name)[0] for name in wrt]
     for name in wrt:
         if name not in known:
             raise UnknownNode(name, list(dict.fromkeys([*graph.inputs, *graph.names.values()])))
@@ -353,8 +384,15 @@ def at(
     wrt: Sequence[str] | None = None,
     kind: Kind | None = None,
     convention: str = MINIMUM_NORM,
+    opened: Sequence[str] | None = None,
 ) -> Point:
-    """A program at a point; see `Program.at`."""
+    """A program at a point; see `Program.at`. `opened` names nodes to open into single numbers; with none all are."""
     if isinstance(program, str):
         program = Program(program)
-    return program.at(inputs, wrt=wrt, kind=kind, convention=convention)
+    if opened is None:
+        return program.at(inputs, wrt=wrt, kind=kind, convention=convention)
+    from backprop.array_point import opened_at
+
+    steps = [name for name in wrt or () if "." in name]  # z[0].1, which only the opened program has
+    closed = None if wrt is None else [name for name in wrt if name not in steps]
+    return opened_at(program.at(inputs, wrt=closed, kind=kind, convention=convention), opened, steps)

@@ -66,11 +66,11 @@ class Edge:
     key: int
     partial: Value | None = None
     formula: str | None = None
-    pull: str | None = None
     contribution: Value | None = None
     left: Value | None = None
     right: Value | None = None
     proven: bool = True
+    pull: str | None = None
 
 
 @dataclass(slots=True)
@@ -204,6 +204,8 @@ class Trace:
     one_sided: list[OneSided] = field(default_factory=list)  # where the rules alone cannot tell a slope
     limits: Limits | None = None  # where the output has no value
     birth: Birth | None = None
+    # the nodes of an array program that are opened into single numbers; all when it is empty, none when absent
+    opened: list[str] | None = None
     # the answers that are not those of the tape, because doubles lost them: the output, names of wrt
     mended: list[str] = field(default_factory=list)
     figures: int = field(default=DEFAULT_FIGURES, compare=False)
@@ -265,7 +267,8 @@ class Trace:
         """The record without its lists of nodes, edges, steps, witnesses and notes."""
         record: dict[str, Any] = {"format": FORMAT, "version": VERSION, "program": self.program}
         record |= {"canonical": self.canonical, "kind": self.kind}
-        record |= {name: said for name in ("undefined", "convention") if (said := getattr(self, name)) is not None}
+        told = ("undefined", "convention", "opened")
+        record |= {name: said for name in told if (said := getattr(self, name)) is not None}
         record["mode"] = self.mode
         record["inputs"] = json_value(self.inputs)
         if self.params:
@@ -320,6 +323,7 @@ class Trace:
                 notes=[Note(**_restored(item, number)) for item in record["notes"]],
                 undefined=record.get("undefined"),
                 convention=record.get("convention"),
+                opened=record.get("opened"),
                 one_sided=[OneSided(**_restored(item, number)) for item in record.get("one_sided", [])],
                 limits=Limits.from_dict(record["limits"], number) if "limits" in record else None,
                 birth=_birth(record["birth"], number) if "birth" in record else None,
@@ -444,7 +448,7 @@ def _line(item: Any) -> str:
                 texts = [_quoted(one) if type(one) is str else _text(one) for one in value]
                 parts.append(f'"{name}": [{", ".join(texts)}]')
         elif _is_told(name, value):
-            parts.append(f'"{name}": {_text(value)}')
+            parts.append(f'"{name}": {_text(json_value(value))}')
     return f"{{{', '.join(parts)}}}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from backprop import ops
@@ -17,7 +17,9 @@ from backprop.record import Trace
 class Operation:
     """One operation. `section` is the file of its row, `written` the ways to write it, `partials` its rules by operand.
 
-    `evaluated` are the forms that keep more digits, where they are not the rules themselves.
+    `evaluated` are the forms that keep more digits, where they are not the rules themselves. `pulls` tell what comes
+    back to each operand of an operation on arrays, for each sort of shapes in its samples: those shapes, and by operand
+    the formula with `g` for the adjoint of the result.
     """
 
     name: str
@@ -31,13 +33,18 @@ class Operation:
     notes: list[tuple[str, str]]
     latex: str
     flops: int
+    work: str = ""
     example: Trace | None = None
+    pulls: list[tuple[str, dict[str, str]]] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """The record for JSON; absent things are absent."""
         record: dict[str, Any] = {"name": self.name, "written": self.written, "says": self.says}
         record["partials"] = self.partials
+        if self.pulls:
+            record["pulls"] = [{"shapes": shapes, "rules": rules} for shapes, rules in self.pulls]
         optional = {"domain": self.domain, "kink": self.kinks, "latex": self.latex, "flops": self.flops}
+        optional["work"] = self.work
         return record | {name: value for name, value in optional.items() if value}
 
 
@@ -66,7 +73,7 @@ def _operation(row: Row, example: Trace | None = None) -> Operation:
     moving = tuple(place not in row.conditions for place in range(arity))
     names = row.names(arity)
     shown, stable = (
-        {name: text for name, text in zip(names, rules, strict=True) if text is not None}
+        {name: text for name, text in zip(names, rules, strict=True) if text is not None} if rules else {}
         for rules in (row.rules(moving), row.evaluated_rules(moving))
     )
     return Operation(
@@ -80,9 +87,33 @@ def _operation(row: Row, example: Trace | None = None) -> Operation:
         kinks=list(row.kinks(arity)),
         notes=[(remark.code, remark.when) for remark in row.remarks_for(moving)],
         latex=row.latex,
-        flops=row.flops,
+        flops=0 if row.arrays and row.work is not None else row.flops,
+        work="" if row.work is None else row.work.says,
         example=example,
+        pulls=_pulls(row),
     )
+
+
+def _pulls(row: Row) -> list[tuple[str, dict[str, str]]]:
+    """What comes back to the operands of a row of arrays, once for each set of rules that its samples have."""
+    if row.pulls is None:
+        return []
+    from backprop.arrays_text import parts
+
+    found: dict[tuple[str | None, ...], tuple[str, dict[str, str]]] = {}
+    for sample in row.samples:
+        names = row.names(len(sample))
+        shapes = [
+            int(text) if row.is_setting(place) else () if ":" in str(text) else parts(str(text))[0]
+            for place, text in enumerate(sample)
+        ]
+        rules = row.pulled(tuple(shapes))
+        told = ", ".join(
+            f"{name} {shape}" for name, shape in zip(names, shapes, strict=True) if isinstance(shape, tuple) and shape
+        )
+        back = {name: rule for name, rule in zip(names, rules, strict=True) if rule is not None}
+        found.setdefault(rules, (told or "numbers", back))
+    return [one for one in found.values() if one[1]]
 
 
 def _sign(row: Row) -> str:
@@ -104,27 +135,46 @@ def _example(row: Row, figures: int) -> Trace | None:
     """The first sample of a row, traced."""
     if not row.samples or row.gives_condition:
         return None
+    from backprop import point as points
     from backprop.tracing import trace
 
-    operands = [float(value) if value is not False else -1.0 for value in row.samples[0]]
+    operands = row.samples[0]
     names = row.names(len(operands))
-    conditions = [f"{name} > 0" if place in row.conditions else name for place, name in enumerate(names)]
-    program = f"{row.called[0]}({', '.join(conditions)})" if row.called else row.form
-    return trace(program, dict(zip(names, operands, strict=True)), check=False, figures=figures)
+    # a condition is written as one, and a setting stands in the program itself
+    written = [
+        f"{name} > 0" if place in row.conditions else str(operands[place]) if row.is_setting(place) else name
+        for place, name in enumerate(names)
+    ]
+    program = f"{row.called[0]}({', '.join(written)})" if row.called else row.form
+    if not row.called and row.variadic:
+        program = row.form.replace(row.parameters[-1][1:], ", ".join(written[len(row.parameters) - 1 :]))
+    point: dict[str, float | str] = {
+        name: value if isinstance(value, str) else -1.0 if value is False else float(value)
+        for place, (name, value) in enumerate(zip(names, operands, strict=True))
+        if not row.is_setting(place)
+    }
+    here = points.at(program, point)
+    if getattr(here.value(), "shape", ()):
+        program = f"sum({program})"
+    return trace(program, point, check=False, figures=figures)
 
 
-def variables(program: Program, given: Mapping[str, Number]) -> list[dict[str, str]]:
-    """The inputs of a program: name, whether it is an input or a param, and its default or given value."""
+def variables(program: Program, given: Mapping[str, Number]) -> list[dict[str, Any]]:
+    """The inputs of a program: name, whether it is an input or a param, its default or given value; shapes of arrays."""
+    from backprop.arrays_text import is_array, parts
     from backprop.numerals import numeral
 
     spelled = program.spelled(given)
     _, graph = program.read(spelled)
     found = []
     for name in graph.inputs:
-        record = {"name": name, "declared": "param" if name in graph.params else "input"}
+        record: dict[str, Any] = {"name": name, "declared": "param" if name in graph.params else "input"}
         if name in graph.defaults:
             record["default"] = graph.defaults[name]
         if name in spelled:
             record["value"] = numeral(spelled[name], name)
+        known = record.get("value", record.get("default", ""))
+        if is_array(known):
+            record["shape"] = list(parts(known)[0])
         found.append(record)
     return found

@@ -5,17 +5,31 @@ A refusal is about what was asked: an operation on no path to the value or to a 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from backprop.kinds import REFUSALS, Hole
 from backprop.mistakes import NotExact, TooLargeForKind
 from backprop.point import Point
 
 
+def _born(point: Point, hole: Hole) -> Hole:
+    """The hole with the first array in which there is one of its sort: an element does not remember where it stands."""
+    for node, value in enumerate(point.values):
+        if any(isinstance(one, Hole) and one.code == hole.code for one in point.kind.elements(value)):
+            return replace(hole, node=node)
+    return replace(hole, node=point.graph.output)
+
+
 def refuse(point: Point) -> None:
     """Raise `NotExact` or `TooLargeForKind` when an answer is one that the kind refuses."""
+    point = point.told()
     value = point.answer()
-    for answer in (value, *point.gradient().values()):
+    slopes = () if point.kind.shape(value) else point.gradient().values()
+    for answer in (one for found in (value, *slopes) for one in point.kind.elements(found)):
         if not isinstance(answer, Hole) or answer.code not in REFUSALS:
             continue
+        if point.kind.arrays and answer.node < 0:
+            answer = _born(point, answer)
         from backprop.notes import why  # with all that a note may need
 
         span, source = point.graph.span(answer.node), point.syntax.source

@@ -26,11 +26,13 @@ def reverse(
     kind: Kind,
     output: int | None = None,
     named: Callable[[int, Any], Any] | None = None,
+    seed: Any = None,
 ) -> Reverse:
     """How the output (or the node `output`) moves with each node: its adjoint, gathered edge by edge.
 
     Nodes are already in order, so one walk back is enough (sum over paths, factored). `named` says what stands for
-    the adjoint of a node in those before it: a long formula by its name.
+    the adjoint of a node in those before it: a long formula by its name. `seed` is the adjoint of the output, 1 unless
+    it is told; of an array as output it has its shape.
 
     >>> from backprop.grammar import parse
     >>> from backprop.graph import build
@@ -44,7 +46,7 @@ def reverse(
     """
     adjoints: list[Any] = [None] * len(graph)
     contributions: list[Any] = [None] * len(graph.args)
-    adjoints[graph.output if output is None else output] = kind.number("1")
+    adjoints[graph.output if output is None else output] = kind.number("1") if seed is None else seed
     offsets, args, pull = graph.offsets, graph.args, kind.pull
     slopes, exact_zero, zeros = partials.values, partials.exact_zero, partials.zeros
     for node in range(len(graph) - 1, -1, -1):
@@ -64,4 +66,4 @@ def reverse(
             contributions[index] = brought
             source = args[index]
             adjoints[source] = brought if adjoints[source] is None else total(kind, adjoints[source], brought, source)
-    return Reverse(adjoints, contributions)
+    return Reverse(kind.settled(adjoints), kind.settled(contributions))

@@ -1,4 +1,4 @@
-"""The JSON Schema (draft 2020-12) of a trace, a Hessian or a check in JSON, which `backprop schema` prints."""
+"""The JSON Schema (draft 2020-12) of a trace, a Hessian, a check or a cost in JSON, which `backprop schema` prints."""
 
 from __future__ import annotations
 
@@ -61,6 +61,7 @@ def schema() -> dict[str, Any]:
             "one_sided": _list(_one_sided(), "the slopes on both sides, where the rules alone cannot tell them"),
             "limits": _limits(),
             "birth": _birth(),
+            "opened": _said(_NAMES, "the array nodes opened into single numbers; all of them when it is empty"),
             "mended": _said(_NAMES, "the answers that doubles had lost: the output, names of wrt"),
             "formulas": _map(_TEXT, "the gradient as formulas of the inputs, where short enough to be read"),
         },
@@ -140,6 +141,86 @@ def check_schema() -> dict[str, Any]:
 def _titled(title: str, record: dict[str, Any]) -> dict[str, Any]:
     draft = "https://json-schema.org/draft/2020-12/schema"
     return {"$schema": draft, "title": title, **record, "$defs": {"value": _DEFINED}}
+
+
+def cost_schema() -> dict[str, Any]:
+    """The schema of what `backprop cost --format json` prints.
+
+    >>> cost_schema()["properties"]["format"]
+    {'const': 'backprop-cost'}
+    """
+    shape = {"type": "array", "items": _PLACE}
+    record = _record(
+        "what value and derivatives of a program take at a point, by every way to get them",
+        required={
+            "format": {"const": "backprop-cost"},
+            "version": {"const": 1},
+            "program": _said(_TEXT, "the program as typed"),
+            "canonical": _said(_TEXT, "the program as it was read, with its signs written out"),
+            "output": _said(_TEXT, "the id of the node that is the result"),
+            "wrt": _said(_NAMES, "the inputs that move"),
+            "shapes": _map(shape, "the shape of each name of wrt; [] of one number"),
+            "inputs": _said(_PLACE, "how many numbers they are"),
+            "outputs": _said(_PLACE, "how many numbers the output is"),
+            "ways": _list(_way(), "the value alone, then each way to the derivatives"),
+            "parts": _list(_part(), "what a pass is made of"),
+            "winner": {"enum": ["reverse", "forward", "neither"]},
+            "conclusion": _said(_TEXT, "which mode wins, and why"),
+        },
+        optional={
+            "paths": _record(
+                "the sum path by path against one reverse sweep over the same graph",
+                required={
+                    "terms": _COUNT,
+                    "multiplications": _COUNT,
+                    "additions": _COUNT,
+                    "factored_multiplications": _COUNT,
+                    "factored_additions": _COUNT,
+                },
+                optional={},
+            ),
+            "paths_missing": _said(_TEXT, "why paths were not counted"),
+            "gradient_ratio": _said(_COUNT, "of one output number: operations of value and gradient, in values"),
+            "measured_ratio": _said(_COUNT, "the same in seconds"),
+        },
+    )
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "backprop-cost", **record}
+
+
+# An integer of thousands of digits is text, for readers of JSON refuse it.
+_COUNT: dict[str, Any] = {"type": ["number", "string"]}
+
+
+def _way() -> dict[str, Any]:
+    return _record(
+        "one way to get the value, or the value and the derivatives",
+        required={
+            "name": {"enum": ["value", "reverse", "forward", "differences", "central differences", "paths"]},
+            "runs": _said(_COUNT, "how often it does its unit"),
+            "unit": {"enum": ["pass", "evaluation", "term"]},
+            "operations": _said(_COUNT, "sums and products of two numbers, and what functions count for"),
+            "kept": _said(_PLACE, "bytes of the numbers that it holds at once"),
+        },
+        optional={
+            "ratio": _said(_COUNT, "its operations over those of the value; absent where that takes none"),
+            "seconds": _said(_COUNT, "measured"),
+            "time_ratio": _said(_COUNT, "its seconds, or its estimate, over those of the value"),
+            "peak": _said(_PLACE, "the most bytes that Python held for one run or pass"),
+            "estimate": _said(_COUNT, "seconds, where it was not run because it takes too long"),
+        },
+    )
+
+
+def _part() -> dict[str, Any]:
+    return _record(
+        "a part of a pass",
+        required={
+            "name": {"enum": ["value", "partials", "reverse sweep", "forward sweep"]},
+            "runs": _PLACE,
+            "operations": _COUNT,
+        },
+        optional={"each": _said(_COUNT, "operations for each input number"), "seconds": _COUNT},
+    )
 
 
 def _conclusion() -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backprop.figures import DEFAULT_FIGURES
+from backprop.figures import DEFAULT_FIGURES, elements_of
 from backprop.kinds import Hole
 from backprop.mistakes import NotAnInput, NothingToLearn, Undefined
 from backprop.notes import explained
@@ -18,15 +18,15 @@ from backprop.record import Trace
 class Learned:
     """One step: every trained input moved against its slope, `after = before - rate * slope`.
 
-    `loss_after` is None where the program has no finite value at the new point; `trouble` says why, and the descent
-    ends there.
+    An array is nested lists, in `before`, `slopes` and `after` alike. `loss_after` is None where the program has no
+    finite value at the new point; `trouble` says why, and the descent ends there.
     """
 
     number: int
     rate: float
-    before: dict[str, float]
-    slopes: dict[str, float]
-    after: dict[str, float]
+    before: dict[str, Any]
+    slopes: dict[str, Any]
+    after: dict[str, Any]
     loss: float
     loss_after: float | None
     trouble: str | None = None
@@ -38,7 +38,7 @@ class Learned:
             record["loss_after"] = self.loss_after
         record |= {"before": self.before, "gradient": self.slopes}
         # what is not finite has been told by `trouble`
-        record["after"] = {name: value for name, value in self.after.items() if value - value == 0}
+        record["after"] = {name: value for name, value in self.after.items() if all(map(is_finite, elements_of(value)))}
         if self.trouble is not None:
             record["trouble"] = self.trouble
         return record
@@ -139,34 +139,49 @@ class Descent:
 def _descend(program: Program, here: Point, rate: float, steps: int, names: list[str]) -> Iterator[Learned]:
     given: dict[str, Number] = dict(here.given)
     for number in range(1, steps + 1):
-        before = {name: float(here.values[here.graph.inputs[name]]) for name in names}
-        slopes = here.gradient()
-        after = {name: before[name] - rate * slopes[name] + 0 for name in names}
-        loss = here.answer()
-        if all(value - value == 0 for value in after.values()):
-            here = program.at({**given, **after}, wrt=names)
-            trouble = lost(here)
-        else:
-            gone = next(name for name, value in after.items() if value - value != 0)
-            trouble = f"{gone} is beyond the largest number of double precision"
-            yield Learned(number, rate, before, slopes, after, loss, None, trouble)
+        slopes, loss, record = here.gradient(), here.answer(), here.kind.record
+        moved = {name: _moved(here.values[here.graph.inputs[name]], rate, slopes[name]) for name in names}
+        before = {name: record(here.values[here.graph.inputs[name]]) for name in names}
+        told = before, {name: record(slopes[name]) for name in names}, {name: record(moved[name]) for name in names}
+        gone = next((name for name, value in moved.items() if not all(map(is_finite, here.kind.elements(value)))), None)
+        if gone is not None:
+            trouble: str | None = f"{gone} is beyond the largest number of double precision"
+            yield Learned(number, rate, *told, loss, None, trouble)
             return
-        value = here.answer()
-        known = not isinstance(value, Hole) and value - value == 0
-        yield Learned(number, rate, before, slopes, after, loss, value if known else None, trouble)
+        here = program.at({**given, **moved}, wrt=names)
+        trouble, value = lost(here), here.answer()
+        known = not isinstance(value, Hole) and is_finite(value)
+        yield Learned(number, rate, *told, loss, value if known else None, trouble)
         if trouble is not None:
             return
 
 
+def _moved(value: Any, rate: float, slope: Any) -> Any:
+    """value - rate · slope, of an array element by element; never -0."""
+    if not getattr(value, "shape", ()):
+        return value - rate * slope + 0
+    from numpy import errstate
+
+    with errstate(over="ignore", invalid="ignore"):  # what is lost is told by the step
+        return value - rate * slope + 0
+
+
+def is_finite(number: Any) -> bool:
+    """Whether a number is neither infinite nor NaN."""
+    return bool(number - number == 0)
+
+
 def lost(here: Point) -> str | None:
     """Why no step can be taken from a point: the loss or a slope is undefined or infinite. None when it can."""
+    here = here.told()
     output = here.graph.ids[here.graph.output]
     for name, answer in (
         (output, here.answer()),
         *((f"∂{output}/∂{n}", slope) for n, slope in here.gradient().items()),
     ):
-        if isinstance(answer, Hole):
-            return f"{name} is undefined: {explained(here, answer)}"
-        if answer - answer != 0:
-            return f"{name} is no longer finite"
+        for one in here.kind.elements(answer):
+            if isinstance(one, Hole):
+                return f"{name} is undefined: {explained(here, one)}"
+            if not is_finite(one):
+                return f"{name} is no longer finite"
     return None

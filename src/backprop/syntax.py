@@ -192,7 +192,6 @@ _HOLDS = {
     "index": _MARKED,
 }
 _AS_CALLS = {
-    "abs": ("abs", "|", "|"),
     "norm": ("norm", "‖", "‖"),
     "sqrt": ("sqrt", "√(", ")"),
     "cbrt": ("cbrt", "∛(", ")"),
@@ -251,6 +250,8 @@ def written(syntax: Syntax, node: int, full: bool = False, taken: frozenset[str]
             value, condition, other = syntax.operands(item)
             todo += (*held(other, _IFELSE, False), " else ", *held(condition, _OR, False), " if ")
             todo += held(value, _OR, False)
+        elif kind == "abs":  # bars stay bars: of a vector they are its length, and abs is taken entry by entry
+            todo += ("|", item - 1, "|")
         elif kind in _AS_CALLS:
             name, opening, closing = _AS_CALLS[kind]
             todo += (closing, item - 1, opening) if name in taken else (")", item - 1, f"{name}(")

@@ -9,9 +9,10 @@ from typing import Any
 from backprop import kinds
 from backprop import point as points
 from backprop.beside.one_sided import tell_sides
+from backprop.figures import elements_of
 from backprop.forward import tangents as moved
 from backprop.graph import CONST, INPUT, Graph
-from backprop.kinds import MINIMUM_NORM, Hole, Kind, is_unproven
+from backprop.kinds import MINIMUM_NORM, Hole, Kind, is_unproven, plain
 from backprop.kinds.real import Real
 from backprop.mistakes import Apart, OneDirection, TooManyDerivatives
 from backprop.notes import notes, reading_notes
@@ -46,6 +47,7 @@ def trace(
     undefined: str = "explain",
     convention: str = MINIMUM_NORM,
     rounding: bool = False,
+    opened: Sequence[str] | None = None,
 ) -> Trace:
     """The Trace of a program at a point; see `backprop.trace`."""
     if isinstance(program, str):
@@ -58,21 +60,21 @@ def trace(
     if rounding:
         _refuse_rounding(kind, symbolic)
     if symbolic:
-        here, names = _symbolic(program, inputs, wrt, mode)
-        return _assemble(here, mode, figures, names)
-    here = points.at(program, inputs, wrt, kind, convention)
+        here, names = _symbolic(program, inputs, wrt, mode, opened)
+        return _assemble(here, mode, figures, opened, names)
+    here = points.at(program, inputs, wrt, kind, convention, opened)
     refuse(here)
     if not check:
-        found = _assemble(here, mode, figures)
+        found = _assemble(here, mode, figures, opened)
         if rounding:
             _tell_rounding(here, found)
         return found
-    if kind.propagates and (spread := _assemble(here, mode, figures)).birth is not None:
+    if kind.propagates and (spread := _assemble(here, mode, figures, opened)).birth is not None:
         return spread  # there is nothing to hold a NaN against
     from backprop.witnesses import start
 
     running = start(here)
-    found = _assemble(here, mode, figures)
+    found = _assemble(here, mode, figures, opened)
     witnesses, more = running.finish()
     # what doubles are worth is told when it is little, or asked for
     found.witnesses.extend(one for one in witnesses if one.by != ROUNDING or one.verdict == "inaccurate")
@@ -117,6 +119,10 @@ def _tell_rounding(point: Point, found: Trace) -> None:
 
 def _mended(point: Point) -> list[str]:
     """The answers that doubles had lost, by name."""
+    if point.kind.arrays:
+        from backprop.array_notes import mended_elements
+
+        return mended_elements(point)
     accuracy = point.accuracy()
     if accuracy is None:
         return []
@@ -132,19 +138,29 @@ def merged(notes: list[Note], more: list[Note]) -> list[Note]:
 
 
 def _symbolic(
-    program: Program, inputs: Mapping[str, Number], wrt: Sequence[str] | None, mode: str
+    program: Program,
+    inputs: Mapping[str, Number],
+    wrt: Sequence[str] | None,
+    mode: str,
+    opened: Sequence[str] | None,
 ) -> tuple[Point, _Names]:
-    """The program with every input standing for itself. Raises `TooManyDerivatives` when it has too many nodes."""
+    """The program with every input standing for itself; of an `opened` one the values tell the shapes alone.
+
+    Raises `TooManyDerivatives` when it has too many nodes.
+    """
     from backprop.derivatives import slopes
     from backprop.kinds.symbol import SYMBOL
 
     syntax, graph = program.read(program.spelled(inputs))
+    nodes = points.resolve(graph, wrt) if opened is None else []
+    if opened is not None:
+        here = points.at(program, inputs, wrt, opened=opened)
+        graph, nodes = here.graph, here.wrt
     if len(graph) > MOST_NODES_IN_FORMULAS:
         raise TooManyDerivatives(
             f"a formula for each of {len(graph)} nodes; I write out at most {MOST_NODES_IN_FORMULAS}",
             "backprop diff writes the derivatives and the chain rule; backprop trace with values shows the numbers.",
         )
-    nodes = points.resolve(graph, wrt)
     moving = graph.moving(nodes)
     known, shown = _formulas_of_nodes(graph)
     here = Point(syntax, graph, SYMBOL, {}, [], nodes, moving, shown, slopes(graph, known, moving))
@@ -203,17 +219,21 @@ class _Names:
         return symbol(slope(ids[node], self.point.name_of(self.point.wrt[0])))
 
 
-def _assemble(point: Point, mode: str, figures: int, names: _Names | None = None) -> Trace:
+def _assemble(
+    point: Point, mode: str, figures: int, opened: Sequence[str] | None, names: _Names | None = None
+) -> Trace:
     graph, ids, symbolic = point.graph, point.graph.ids, names is not None
-    wrt = [point.name_of(node) for node in point.wrt]
+    wrt = point.names()
     if mode == "forward":
-        if len(point.wrt) != 1:
+        if len(wrt) != 1:
             raise OneDirection(wrt)
-        tangents = moved(graph, point.partials, point.kind, {point.wrt[0]: point.kind.number("1")}, names)
+        tangents = moved(graph, point.partials, point.kind, _direction(point), names)
         slope = tangents[graph.output]
-        gradient = {wrt[0]: point.kind.number("0") if slope is None else slope}
-        given = point.by_rules()
-        gradient |= {name: slope for name, slope in point.gradient().items() if slope is not given[name]}
+        zero = point.kind.spread(point.kind.number("0"), point.kind.shape(point.value()))
+        gradient = {wrt[0]: zero if slope is None else slope}
+        if not point.kind.shape(point.value()):
+            given = point.by_rules()
+            gradient |= {name: slope for name, slope in point.gradient().items() if slope is not given[name]}
         adjoints: list[Any] = [None] * len(graph)
         contributions = _forward_contributions(point, tangents, names)
     else:
@@ -233,20 +253,27 @@ def _assemble(point: Point, mode: str, figures: int, names: _Names | None = None
         gradient=_present(point.kind, gradient),
         formulas={} if symbolic else _formulas(point),
         nodes=_nodes(point, mode, tangents, adjoints),
-        edges=_edges(point, contributions),
+        edges=_edges(point, contributions, mode),
         undefined="propagate" if point.kind.propagates else None,
         convention=point.convention if point.convention != MINIMUM_NORM else None,
         birth=_birth(point),
+        opened=None if opened is None else list(opened),
         mended=_mended(point),
         figures=figures,
     )
     found.notes = list(reading_notes(point)) if symbolic else notes(point)
-    if not symbolic:
+    if point.kind.arrays:
+        from backprop.array_notes import tell_sides_of_elements, without_value
+
+        tell_sides_of_elements(point, found)
+        if point.kind.shape(point.value()) and found.value is not None:
+            found.notes += without_value(point, gradient)
+    elif not symbolic:
         tell_sides(point, found)
     if found.birth is not None:
         from backprop.birthplace import told
 
-        found.notes.insert(0, Note("birth", told(found.birth), found.birth.node))
+        found.notes.insert(0, Note("birth", told(found.birth), point.id_of(found.birth.node)))
     if point.kind.eager or point.kind.convention is not None:
         from backprop.conventions.opinions import remarks
 
@@ -255,6 +282,15 @@ def _assemble(point: Point, mode: str, figures: int, names: _Names | None = None
         text = "long formulas stand in others by the names of their nodes; backprop diff writes the derivatives out"
         found.notes.append(Note("named-formulas", text))
     return found
+
+
+def _direction(point: Point) -> dict[int, Any]:
+    """Forward mode: the node that moves, by 1; of an array one element. Raises `OneDirection` for all of an array."""
+    if point.kind.arrays:
+        from backprop.array_edges import unit
+
+        return unit(point)
+    return {point.wrt[0]: point.kind.number("1")}
 
 
 def _birth(point: Point) -> Birth | None:
@@ -266,19 +302,15 @@ def _birth(point: Point) -> Birth | None:
     return birth(point)
 
 
-def plain(kind: Kind, value: Any) -> Value | None:
-    """A value as a Trace holds it: a hole is absent."""
-    if value is None or isinstance(value, Hole):
-        return None
-    if isinstance(value, (float, bool)):
-        return value
-    found: Value = kind.record(value)
-    return found
-
-
 def _present(kind: Kind, values: Mapping[str, Any]) -> dict[str, Value]:
     """Values by name, without those that there are none of."""
-    return {name: value for name, found in values.items() if (value := plain(kind, found)) is not None}
+    told = {name: plain(kind, found) for name, found in values.items()}
+    return {name: value for name, value in told.items() if value is not None and not _is_empty(value)}
+
+
+def _is_empty(value: Value) -> bool:
+    """Whether no element of an array has a value."""
+    return isinstance(value, list) and all(one is None for one in elements_of(value))
 
 
 def _nodes(point: Point, mode: str, tangents: list[Any], adjoints: list[Any]) -> list[Node]:
@@ -289,6 +321,9 @@ def _nodes(point: Point, mode: str, tangents: list[Any], adjoints: list[Any]) ->
     for node, code in enumerate(graph.codes):
         moved = adjoints[node] if mode == "reverse" else tangents[node]
         slope = zero if moved is None else plain(point.kind, moved)
+        shape = point.kind.shape(point.values[node])
+        if shape:
+            slope = plain(point.kind, point.kind.spread(point.kind.number("0") if moved is None else moved, shape))
         known = point.moving[node] and not lost
         made.append(
             Node(
@@ -297,6 +332,7 @@ def _nodes(point: Point, mode: str, tangents: list[Any], adjoints: list[Any]) ->
                 args=tuple(ids[operand] for operand in graph.operands(node)),
                 formula=graph.formula(node) or None,
                 span=graph.span(node) if graph.ends[node] else None,
+                shape=shape or None,
                 value=plain(point.kind, point.values[node]),
                 tangent=slope if known and mode == "forward" else None,
                 adjoint=slope if known and mode == "reverse" else None,
@@ -307,8 +343,11 @@ def _nodes(point: Point, mode: str, tangents: list[Any], adjoints: list[Any]) ->
     return made
 
 
-def _edges(point: Point, contributions: list[Any]) -> list[Edge]:
+def _edges(point: Point, contributions: list[Any], mode: str) -> list[Edge]:
     from backprop.kinds.symbol import label
+
+    if point.kind.arrays:
+        from backprop.array_edges import edges_of_arrays
 
     graph, ids, slopes = point.graph, point.graph.ids, point.partials
     zero = plain(point.kind, point.kind.number("0"))
@@ -320,6 +359,9 @@ def _edges(point: Point, contributions: list[Any]) -> list[Edge]:
         sources = graph.operands(node)
         moves = tuple(bool(point.moving[source]) for source in sources)
         texts = row.rules(moves) if point.moving[node] else ()
+        if point.kind.arrays:
+            made += edges_of_arrays(point, node, texts, contributions, mode)
+            continue
         for edge in graph.edges_to(node):
             source, index = edge.source, edge.place
             made.append(made_edge := Edge(ids[source], ids[node], edge.position))
@@ -356,7 +398,7 @@ def _forward_contributions(
 def _formulas(point: Point) -> dict[str, str]:
     """The gradient as formulas of the inputs, where they are short enough to be read."""
     graph: Graph = point.graph
-    if len(graph) > LARGEST_FORMULA:
+    if len(graph) > LARGEST_FORMULA or point.kind.arrays:
         return {}
     from backprop.derivatives import gradient_formulas
 

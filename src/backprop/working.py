@@ -4,7 +4,7 @@
     ∂f/∂w = ∂f/∂u · ∂u/∂w = 1 · x = 1 · 2 = 2
 
 A part that would only repeat its neighbour is left out. Text values are formulas (kind "symbol") and are put in
-brackets where they need them.
+brackets where they need them. Arrays are put in where they are small; the names of large ones stay.
 """
 
 from __future__ import annotations
@@ -13,21 +13,26 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from backprop.figures import DEFAULT_FIGURES, figure
+from backprop.figures import DEFAULT_FIGURES, UNDEFINED, Figures, elements_of, shape_of
 from backprop.record import Edge, Node, Step, Trace, Value
 
 NO_VALUE = "no value here"
-UNDEFINED = "undefined"  # what stands in the place of a number that is not there
 NOT_TAKEN = "branch not taken"
 NOT_PROVEN = "not proven"
 
-# An id inside a formula: a name, or a name bound again (c~2); neither the e of 1e-3 nor the name of a call.
-_ID = re.compile(r"(?<![\w.])[^\W\d⁰¹²³⁴-⁹]\w*(?:~\d+)?(?![\w(])")
+# How numbers are written unless something else is asked for.
+USUAL = Figures()
+
+# An id inside a formula: a name, or a name bound again (c~2), of an opened program an element or a step on the way to one
+# (z[0], z[0].1); neither the e of 1e-3 nor the name of a call, nor the word in front of a setting (axis=0).
+_ID = re.compile(
+    r"(?<![\w.])[^\W\d⁰¹²³⁴-⁹]\w*(?:~\d+)?(?:\[\d+(?:,\d+)*\](?:\.\d+)?|\.\d+)?(?:~\d+)?(?![\w(]|=(?!=))"
+)
 # without `\d+\.?\d*`, which tries every way to share a long row of digits
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|inf|NaN)")
 
+_SLOPE = re.compile(r"∂[^\s/]+/∂[^\s/]+")
 _FRACTION = re.compile(r"-?\d+/\d+")
-_INTERVAL = re.compile(r"\[[^\[\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +71,48 @@ def is_unproven(trace: Trace) -> bool:
     return any(note.code == "not-proven" for note in trace.notes)
 
 
+class Known:
+    """What the lines of a trace need to know of its nodes beside their own: what is put in for a name, and operands."""
+
+    def __init__(self, nodes: Iterable[Node] = (), figures: Figures = USUAL) -> None:
+        self._nodes = {node.id: node for node in nodes}
+        self._figures = figures
+
+    def number(self, name: str) -> str | None:
+        """What is put in for the id of a node; None where its name stays."""
+        node = self._nodes.get(name)
+        return None if node is None or node.value is None else self._figures.put_in(node.value)
+
+    def carried(self, edge: Edge, letter: str) -> str:
+        """The name that stands in the pull of an edge for what is carried: no operand is called so."""
+        node = self._nodes.get(edge.target)
+        taken = () if node is None else (node.id, *node.args)
+        while letter in taken:
+            letter += "_"
+        return letter
+
+
 # -- a whole trace --------------------------------------------------------------------------------------------------
 
 
-def steps(found: Trace, figures: int = DEFAULT_FIGURES) -> list[Step]:
-    """The lines of working of a trace in the order in which they are done."""
-    values = {node.id: node.value for node in found.nodes}
+def steps(found: Trace, digits: int = DEFAULT_FIGURES) -> list[Step]:
+    """The lines of working of a trace in the order in which they are done, with so many significant digits."""
+    figures = Figures(digits)
+    known = Known(found.nodes, figures)
     moved = {node.id: node.adjoint if found.mode == "reverse" else node.tangent for node in found.nodes}
     into: dict[str, list[Edge]] = {}
     out_of: dict[str, list[Edge]] = {}
     for edge in found.edges:
-        if edge.formula is not None:
+        if _carries(edge):
             into.setdefault(edge.target, []).append(edge)
             out_of.setdefault(edge.source, []).append(edge)
-
-    def number_of(node_id: str) -> str | None:
-        value = values.get(node_id)
-        return None if value is None else figure(value, figures)
 
     lines: list[Step] = []
     for node in found.nodes:
         if node.formula is not None and node.taken:
-            lines.append(Step("forward", node.id, forward_line(node, number_of, figures)))
+            lines.append(Step("forward", node.id, forward_line(node, known.number, figures)))
             if found.mode == "forward" and node.tangent is not None:
-                text = tangent_line(node, into.get(node.id, []), moved.get, found.wrt[0], figures)
+                text = tangent_line(node, into.get(node.id, []), moved.get, found.wrt[0], figures, known)
                 lines.append(Step("tangent", node.id, text))
     if found.mode == "reverse":
         for node in reversed(found.nodes):
@@ -98,15 +121,16 @@ def steps(found: Trace, figures: int = DEFAULT_FIGURES) -> list[Step]:
             leaving = out_of.get(node.id, [])
             if len(leaving) == 1:
                 edge = leaving[0]
-                text = reverse_line(node, leaving, moved.get, found.output, figures)
+                text = reverse_line(node, leaving, moved.get, found.output, figures, known)
                 lines.append(Step("reverse", node.id, text, (edge.source, edge.target, edge.key)))
                 continue
             doubled = parallel(leaving)
             for edge in leaving:
-                text = edge_line(edge, moved.get(edge.target), found.output, figures, _key(edge) in doubled)
+                double = _key(edge) in doubled
+                text = edge_line(edge, moved.get(edge.target), found.output, figures, double, known)
                 lines.append(Step("reverse", node.id, text, (edge.source, edge.target, edge.key)))
             if node.taken:
-                text = reverse_line(node, leaving, moved.get, found.output, figures)
+                text = reverse_line(node, leaving, moved.get, found.output, figures, known)
                 lines.append(Step("reverse", node.id, text))
     return lines
 
@@ -114,7 +138,7 @@ def steps(found: Trace, figures: int = DEFAULT_FIGURES) -> list[Step]:
 # -- values: inputs first -------------------------------------------------------------------------------------------
 
 
-def forward_line(node: Node, numbers: Callable[[str], str | None], figures: int = DEFAULT_FIGURES) -> str:
+def forward_line(node: Node, numbers: Callable[[str], str | None], figures: Figures = USUAL) -> str:
     """How the value of a node is worked out. `numbers` gives the number at an id as text, None where there is none.
 
     >>> forward_line(Node("z", "add", ("u", "b"), "u + b", value=2.0), {"u": "6", "b": "-4"}.get)
@@ -123,9 +147,9 @@ def forward_line(node: Node, numbers: Callable[[str], str | None], figures: int 
     return forward_working(node, numbers, figures).line
 
 
-def forward_working(node: Node, numbers: Callable[[str], str | None], figures: int = DEFAULT_FIGURES) -> Working:
+def forward_working(node: Node, numbers: Callable[[str], str | None], figures: Figures = USUAL) -> Working:
     """`forward_line` in its parts: the formula stands under `rules`."""
-    value = NOT_PROVEN if node.value is None and not node.proven else figure(node.value, figures)
+    value = NOT_PROVEN if node.value is None and not node.proven else figures(node.value)
     remark = "" if node.taken else NOT_TAKEN
     if not node.formula:
         return Working(node.id, value=value, remark=remark)
@@ -145,9 +169,16 @@ def put_numbers_in(formula: str, numbers: Callable[[str], str | None]) -> str:
     def number(found: re.Match[str]) -> str:
         text = numbers(found[0])
         if text is None:
-            return found[0]
+            # x[0] may be an operation on x as well
+            name, mark, rest = found[0].partition("[")
+            whole = numbers(name) if mark else None
+            if whole is None:
+                return found[0]
+            return f"{whole if _is_atom(whole) else f'({whole})'}[{rest}"
         before, after = formula[: found.start()].rstrip(), formula[found.end() :].lstrip()
-        alone = (not before or before[-1] in "(,") and (not after or after[0] in "),")
+        alone = (not before or before[-1] in "([,") and (not after or after[0] in ")],")
+        if after[:1] in ("[", ".") and _SLOPE.fullmatch(text):
+            return f"({text})"
         if alone or _is_atom(text):
             return text
         if (not before or before[-1] in "+-") and (not after or after[0] in "+-") and _is_term(text):
@@ -169,15 +200,18 @@ def reverse_line(
     edges: Sequence[Edge],
     adjoint_of: Callable[[str], Value | None],
     output: str,
-    figures: int = DEFAULT_FIGURES,
+    figures: Figures = USUAL,
+    known: Known | None = None,
 ) -> str:
     """How the adjoint of a node is gathered over `edges`, the edges that leave it; `adjoint_of` is asked for targets.
+
+    Between arrays what an edge brings may be no product; then numbers are put in as far as they are `known`.
 
     >>> edges = [Edge("b", "c", 1, 1.0, "1", 2.0), Edge("b", "d", 0, 1.0, "1", 3.0)]
     >>> reverse_line(Node("b", "input", adjoint=5.0), edges, {"c": 2.0, "d": 3.0}.get, "e")
     '∂e/∂b = ∂e/∂c · ∂c/∂b + ∂e/∂d · ∂d/∂b = 2 · 1 + 3 · 1 = 5   (two edges meet here: add)'
     """
-    return reverse_working(node, edges, adjoint_of, output, figures).line
+    return reverse_working(node, edges, adjoint_of, output, figures, known).line
 
 
 def reverse_working(
@@ -185,35 +219,45 @@ def reverse_working(
     edges: Sequence[Edge],
     adjoint_of: Callable[[str], Value | None],
     output: str,
-    figures: int = DEFAULT_FIGURES,
+    figures: Figures = USUAL,
+    known: Known | None = None,
 ) -> Working:
     """`reverse_line` in its parts, one term for each edge."""
-    left, value = slope(output, node.id), figure(node.adjoint, figures)
+    left, value = slope(output, node.id), figures(node.adjoint)
     if node.adjoint is None and not node.proven:
         value = NOT_PROVEN
     if not node.taken:
         return Working(left, value=value or "0", remark=NOT_TAKEN)
     found = [(adjoint_of(edge.target), edge) for edge in edges if _carries(edge)]
-    terms = [term for term in found if term[0] is not None and term[1].partial is not None]
+    terms = [term for term in found if term[0] is not None and _brings(term[1])]
     if node.adjoint is None and found:
         terms = found  # the one without a value must be seen
     edges = [edge for _, edge in terms]
     if not edges:
         return Working(left, value=value, remark="" if node.id == output else f"{output} does not depend on {node.id}")
     doubled = parallel(edges)
+    back = [_Brought(edge, adjoint, slope(output, edge.target), "g", known) for adjoint, edge in terms]
     return Working(
         left,
-        chain=tuple(f"{slope(output, e.target)} · {edge_name(e, _key(e) in doubled)}" for e in edges),
-        rules=tuple(_product(figure(g, figures), _rule(e, figures), i == 0) for i, (g, e) in enumerate(terms)),
-        numbers=tuple(_product(figure(g, figures), _partial(e, figures), i == 0) for i, (g, e) in enumerate(terms)),
+        chain=tuple(
+            brought.chain(f"{slope(output, e.target)} · {edge_name(e, _key(e) in doubled)}")
+            for brought, e in zip(back, edges, strict=True)
+        ),
+        rules=tuple(brought.rule(figures, i == 0) for i, brought in enumerate(back)),
+        numbers=tuple(brought.numbers(figures, i == 0) for i, brought in enumerate(back)),
         value=value,
         remark=_meeting(node.id, edges),
-        partials=tuple(_rule(e, figures) for e in edges),
+        partials=tuple(brought.partial(figures) for brought in back),
     )
 
 
 def edge_line(
-    edge: Edge, adjoint: Value | None, output: str, figures: int = DEFAULT_FIGURES, parallel: bool = False
+    edge: Edge,
+    adjoint: Value | None,
+    output: str,
+    figures: Figures = USUAL,
+    parallel: bool = False,
+    known: Known | None = None,
 ) -> str:
     """What one edge brings to its source: the adjoint of its target times its partial.
 
@@ -222,12 +266,12 @@ def edge_line(
     >>> edge_line(Edge("x", "v1", 0, -1.0, "y", -3.0), 3.0, "f")
     '∂f/∂v1 · ∂v1/∂x = 3 · y = 3 · (-1) = -3'
     """
-    brought = figure(adjoint, figures)
+    back = _Brought(edge, adjoint, slope(output, edge.target), "g", known)
     return Working(
         f"{slope(output, edge.target)} · {edge_name(edge, parallel)}",
-        rules=(_product(brought, _rule(edge, figures), True),),
-        numbers=(_product(brought, _partial(edge, figures), True),),
-        value=figure(edge.contribution, figures),
+        rules=(back.rule(figures, True),),
+        numbers=(back.numbers(figures, True),),
+        value=figures(edge.contribution),
     ).line
 
 
@@ -239,7 +283,8 @@ def tangent_line(
     edges_in: Sequence[Edge],
     tangent_of: Callable[[str], Value | None],
     direction: str,
-    figures: int = DEFAULT_FIGURES,
+    figures: Figures = USUAL,
+    known: Known | None = None,
 ) -> str:
     """How a node moves with the input `direction`, over `edges_in`, the edges that end at it.
 
@@ -247,7 +292,7 @@ def tangent_line(
     >>> tangent_line(Node("e", "mul", tangent=5.0), edges, {"c": 1.0, "d": 1.0}.get, "b")
     '∂e/∂b = ∂e/∂c · ∂c/∂b + ∂e/∂d · ∂d/∂b = d · 1 + c · 1 = 2 · 1 + 3 · 1 = 5'
     """
-    return tangent_working(node, edges_in, tangent_of, direction, figures).line
+    return tangent_working(node, edges_in, tangent_of, direction, figures, known).line
 
 
 def tangent_working(
@@ -255,30 +300,42 @@ def tangent_working(
     edges_in: Sequence[Edge],
     tangent_of: Callable[[str], Value | None],
     direction: str,
-    figures: int = DEFAULT_FIGURES,
+    figures: Figures = USUAL,
+    known: Known | None = None,
 ) -> Working:
     """`tangent_line` in its parts. Edges from nodes that do not move bring nothing and are left out."""
-    left, value = slope(node.id, direction), figure(node.tangent, figures)
+    left, value = slope(node.id, direction), figures(node.tangent)
     if node.tangent is None and not node.proven:
         value = NOT_PROVEN
     if not node.taken:
         return Working(left, value=value or "0", remark=NOT_TAKEN)
     found = [(edge, tangent_of(edge.source)) for edge in edges_in if _carries(edge)]
-    terms = [term for term in found if term[0].partial is not None and term[1] not in (None, 0, "0")]
+    terms = [term for term in found if _brings(term[0]) and not _is_still(term[1])]
     if node.tangent is None and found:
         terms = found  # the one without a value must be seen
     if not terms:
         remark = "" if node.id == direction else f"{node.id} does not move with {direction}"
         return Working(left, value=value or "0", remark=remark)
     doubled = parallel([edge for edge, _ in terms])
+    on = [_Brought(edge, tangent, slope(edge.source, direction), "t", known) for edge, tangent in terms]
     return Working(
         left,
-        chain=tuple(f"{edge_name(e, _key(e) in doubled)} · {slope(e.source, direction)}" for e, _ in terms),
-        rules=tuple(_product(_rule(e, figures), figure(t, figures), i == 0) for i, (e, t) in enumerate(terms)),
-        numbers=tuple(_product(_partial(e, figures), figure(t, figures), i == 0) for i, (e, t) in enumerate(terms)),
+        chain=tuple(
+            brought.chain(f"{edge_name(e, _key(e) in doubled)} · {slope(e.source, direction)}")
+            for brought, (e, _) in zip(on, terms, strict=True)
+        ),
+        rules=tuple(brought.rule(figures, i == 0) for i, brought in enumerate(on)),
+        numbers=tuple(brought.numbers(figures, i == 0) for i, brought in enumerate(on)),
         value=value,
-        partials=tuple(_rule(e, figures) for e, _ in terms),
+        partials=tuple(brought.partial(figures) for brought in on),
     )
+
+
+def carried_along(edge: Edge, output: str, direction: str | None, known: Known) -> str:
+    """The pull of an edge with what it carries by its name: `outer(∂L/∂z, x)`; with a direction, the tangent on."""
+    if direction is None:
+        return _Brought(edge, None, slope(output, edge.target), "g", known).partial(USUAL)
+    return _Brought(edge, None, slope(edge.source, direction), "t", known).partial(USUAL)
 
 
 # -- the pieces -----------------------------------------------------------------------------------------------------
@@ -310,7 +367,17 @@ def parallel(edges: Iterable[Edge]) -> set[tuple[str, str]]:
 
 def _carries(edge: Edge) -> bool:
     """Whether a derivative passes along an edge: those to constants and conditions carry none."""
-    return edge.partial is not None or edge.formula is not None
+    return edge.formula is not None or _brings(edge)
+
+
+def _brings(edge: Edge) -> bool:
+    """Whether an edge brings something: it has a partial, or between arrays a pull."""
+    return edge.partial is not None or edge.pull is not None
+
+
+def _is_still(tangent: Value | None) -> bool:
+    """Whether a node does not move."""
+    return tangent is None or (not isinstance(tangent, dict) and all(one in (0, "0") for one in elements_of(tangent)))
 
 
 def _key(edge: Edge) -> tuple[str, str]:
@@ -332,34 +399,116 @@ def _meeting(node: str, edges: Sequence[Edge]) -> str:
     return f"{word} edges meet here: add"
 
 
-def _rule(edge: Edge, figures: int) -> str:
-    return edge.formula if edge.formula else figure(edge.partial, figures)
+@dataclass(frozen=True, slots=True)
+class _Brought:
+    """What one edge brings: what is `carried` over it, the adjoint called `name` back or the tangent on.
+
+    A product with the partial, element by element; else (a matrix, a sum over copies) what its pull says, in which
+    `letter` stands for what is carried.
+    """
+
+    edge: Edge
+    carried: Value | None
+    name: str
+    letter: str
+    known: Known | None
+
+    @property
+    def is_pulled(self) -> bool:
+        """Whether it is told by the pull."""
+        edge = self.edge
+        if edge.pull is None or edge.partial is None:
+            return edge.pull is not None
+        if edge.formula in ("1", "-1") and isinstance(self.carried, list):
+            return True  # nothing but the adjoint itself
+        shape = shape_of(edge.partial)
+        return shape != shape_of(edge.contribution) or shape_of(self.carried) not in ((), shape)
+
+    def chain(self, product: str) -> str:
+        """The chain rule: a product of slopes, or of matrices where the partial is none that could be written."""
+        matrices = in_matrices(self.pulled(self.name, None)) if self.edge.partial is None else ""
+        return matrices or product
+
+    def pulled(self, carried: str, known: Known | None) -> str:
+        """The pull with what is carried put in, and with numbers for names as far as they are known."""
+        letter = self.letter if self.known is None else self.known.carried(self.edge, self.letter)
+
+        def put_in(name: str) -> str | None:
+            return carried if name == letter else None if known is None else known.number(name)
+
+        return put_numbers_in(self.edge.pull or "", put_in)
+
+    def partial(self, figures: Figures) -> str:
+        """The rule alone."""
+        return self.pulled(self.name, None) if self.is_pulled else _rule(self.edge, figures)
+
+    def rule(self, figures: Figures, first: bool) -> str:
+        """The rule, times the number that is carried."""
+        if self.is_pulled:
+            return self.pulled(self.name, None)
+        return self._product(figures, _rule(self.edge, figures), first)
+
+    def numbers(self, figures: Figures, first: bool) -> str:
+        """The same with the numbers put in."""
+        if self.is_pulled:
+            return self.pulled(figures.put_in(self.carried) or self.name, self.known)
+        edge, rule = self.edge, _rule(self.edge, figures)
+        if isinstance(self.carried, list) and _NUMBER.fullmatch(rule):
+            return self._product(figures, rule, first)  # times 1, not times [1, 1, 1]
+        partial = figures.put_in(edge.partial) if edge.proven else NOT_PROVEN
+        return self._product(figures, rule if partial is None else partial, first)
+
+    def _product(self, figures: Figures, partial: str, first: bool) -> str:
+        carried = figures.put_in(self.carried)
+        carried = self.name if carried is None else carried
+        factors = (carried, partial) if self.letter == "g" else (partial, carried)
+        return _product(*factors, first, isinstance(self.carried, list) and isinstance(self.edge.partial, list))
 
 
-def _partial(edge: Edge, figures: int) -> str:
-    return figure(edge.partial, figures) if edge.proven else NOT_PROVEN
+def in_matrices(pull: str) -> str:
+    """A pull that is a product of matrices as it is written on paper; "" for another.
+
+    >>> in_matrices("outer(∂L/∂z, x)"), in_matrices("W.T @ ∂L/∂z"), in_matrices("softmax(x)")
+    ('∂L/∂z xᵀ', 'Wᵀ ∂L/∂z', '')
+    """
+    outer = _OUTER.fullmatch(pull)
+    factors = [outer[1], f"{outer[2]}.T"] if outer else pull.split(" @ ")
+    if len(factors) < 2 or not all(map(_FACTOR.fullmatch, factors)):
+        return ""
+    return " ".join(factors).replace(".T", "ᵀ")
 
 
-def _product(left: str, right: str, first: bool) -> str:
-    """Two factors, `left · right`; at the start of a line a minus needs no brackets. One that is missing says so."""
+_OUTER = re.compile(r"outer\(([^,]+), ([^,]+)\)")
+_FACTOR = re.compile(r"(?:[^\W\d]\w*(?:~\d+)?|\(?∂[^\s/]+/∂[^\s/()]+\)?)(?:\.T)?")
+
+
+def _rule(edge: Edge, figures: Figures) -> str:
+    return edge.formula if edge.formula else figures(edge.partial)
+
+
+def _product(left: str, right: str, first: bool, arrays: bool = False) -> str:
+    """Two factors, `left · right`; at the start of a line a minus needs no brackets. One that is missing says so.
+
+    Two `arrays` are multiplied element by element, `left ⊙ right`.
+    """
     left, right = left or UNDEFINED, right or UNDEFINED
     if not (first and _NUMBER.fullmatch(left)):
-        left = _factor(left)
-    return f"{left} · {_factor(right)}"
+        left = factor(left)
+    return f"{left} {'⊙' if arrays else '·'} {factor(right)}"
 
 
-def _factor(text: str) -> str:
+def factor(text: str) -> str:
     """A text as a factor: sums, quotients and negative ones in brackets, products and powers as they are."""
     if text.startswith("-"):
         return f"({text})"
-    if _NUMBER.fullmatch(text) or _INTERVAL.fullmatch(text):
+    if _NUMBER.fullmatch(text) or _SLOPE.fullmatch(text):
         return text
-    return f"({text})" if any(sign in "+-±/%<>=" or sign.isalpha() for sign in _outside(text)) else text
+    return f"({text})" if any(sign in "+-±/%<>=@" or sign.isalpha() for sign in _outside(text)) else text
 
 
 def _is_atom(text: str) -> bool:
     """Whether a text holds together next to any sign: a positive number, a name, a call."""
-    whole = _NUMBER.fullmatch(text) or _INTERVAL.fullmatch(text)
+    whole = _NUMBER.fullmatch(text) or _SLOPE.fullmatch(text)
     return not text.startswith("-") and (bool(whole) or not _outside(text))
 
 
@@ -377,14 +526,16 @@ def _outside(text: str) -> list[str]:
 
     >>> _outside("1 - tanh(x + 1)^2"), _outside("a if c else b")
     (['-', '^'], ['if', 'else'])
+    >>> _outside("[1, -2]")
+    []
     """
     depth, bare = 0, []
     for letter in text:
-        depth -= letter == ")"
-        if depth == 0 and letter not in "()":
+        depth -= letter in ")]"
+        if depth == 0 and letter not in "()[]":
             bare.append(letter)
-        depth += letter == "("
+        depth += letter in "(["
     flat = "".join(bare)
     words = _WORDS.findall(flat)
     signs = _OPERAND.sub("", _WORDS.sub("", flat))
-    return [*(sign for sign in signs if not sign.isspace() and sign not in "[],"), *words]
+    return [*(sign for sign in signs if not sign.isspace() and sign != ","), *words]

@@ -137,9 +137,14 @@ def kink_notes(point: Point) -> Iterator[Note]:
     graph = point.graph
     met = kinks_met(point)
     for node in met[:MOST_NOTES]:
-        yield Note("kink", _node_text(point, node), graph.ids[node])
+        yield Note("kink", kink_text(point, node), graph.ids[node])
     if len(met) > MOST_NOTES:
         yield Note("kink", f"kink: {len(met) - MOST_NOTES} more nodes have no derivative here", None)
+    yield from notes_of_the_whole(point, met)
+
+
+def notes_of_the_whole(point: Point, met: list[int]) -> Iterator[Note]:
+    """What the kinks that are `met` on the way do to the derivatives of the whole."""
     singular = point.singular()
     if singular.reason and (met or any(isinstance(slope, Hole) for slope in point.by_rules().values())):
         text = f"{singular.reason}: the values beside the point are not looked at, and what is taken at each kink"
@@ -155,7 +160,8 @@ def choices(point: Point) -> list[Note]:
     return [note for note in kink_notes(point) if note.code in ("kink", "not-looked-at")]
 
 
-def _node_text(point: Point, node: int) -> str:
+def kink_text(point: Point, node: int) -> str:
+    """What there is to tell of one node at a kink."""
     graph = point.graph
     name, parts, corner = graph.ids[node], [], False
     for place, ends in edges(point, node).items():

@@ -7,16 +7,19 @@ f(x + t·v) in powers of t.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
-from typing import Any
+from math import inf, prod
+from typing import TYPE_CHECKING, Any
 
 from backprop import kinds
 from backprop import point as points
+from backprop.arrays_text import written
 from backprop.figures import DEFAULT_FIGURES
 from backprop.gradient import refuse_holes
 from backprop.higher import hessians
+from backprop.higher.blocks import blocks
 from backprop.higher.curvature import product
 from backprop.higher.gradient_graph import Curvature
 from backprop.higher.taylor import LARGEST_ORDER, Coefficient, derivative, taylor
@@ -37,6 +40,12 @@ from backprop.point import Number, Point, Program
 from backprop.record import Note, Value, json_value
 from backprop.working import slope
 
+if TYPE_CHECKING:
+    from backprop.higher.jacobians import Jacobian, Sparsity
+
+Shape = tuple[int, ...]
+# what parts the components of a direction, and the brackets between which nothing does
+_BETWEEN = re.compile(r"[\[\],]|\s+(?=[^\W\d]\w*\s*=)")
 Direction = str | Mapping[str, Number] | Sequence[Number] | Number
 
 
@@ -44,24 +53,38 @@ Direction = str | Mapping[str, Number] | Sequence[Number] | Number
 class Directional:
     """What was asked of a program at a point besides its gradient; absent is None.
 
-    A direction holds the numbers of all names in `wrt`. `taylor` are the coefficients c_0, c_1, ...
+    A direction holds the numbers of all names in `wrt`. `taylor` are the coefficients c_0, c_1, ... Of a program with
+    arrays `shapes` holds the shape of each input; the Hessian is by the elements then, `W[0,1]`. A vector has no
+    gradient.
     """
 
     output: str
-    value: Value
+    value: Value | None
     wrt: list[str]
-    gradient: dict[str, Value]
+    gradient: dict[str, Value] | None
     jvp: tuple[dict[str, Value], Value] | None = None
     vjp: tuple[Value, dict[str, Value]] | None = None
     hvp: tuple[dict[str, Value], dict[str, Value]] | None = None
     hessian: dict[str, dict[str, Value]] | None = None
     taylor: tuple[dict[str, Value], list[Coefficient]] | None = None
+    jacobian: Jacobian | None = None
+    sparsity: list[Sparsity] = field(default_factory=list)
+    shapes: dict[str, tuple[int, ...]] | None = None
     notes: list[Note] = field(default_factory=list)
     figures: int = DEFAULT_FIGURES
 
+    @property
+    def exit_code(self) -> int:
+        """1 where the opened program disagrees with a Jacobian, else 0."""
+        return 1 if self.jacobian is not None and self.jacobian.disagrees else 0
+
     def to_dict(self) -> dict[str, Any]:
         """The record for JSON; absent things are absent."""
-        record: dict[str, Any] = {"value": self.value, "gradient": self.gradient}
+        record: dict[str, Any] = {}
+        if self.value is not None:
+            record["value"] = self.value
+        if self.gradient is not None:
+            record["gradient"] = self.gradient
         if self.jvp is not None:
             record["jvp"] = {"direction": self.jvp[0], "value": self.jvp[1]}
         if self.vjp is not None:
@@ -69,7 +92,14 @@ class Directional:
         if self.hvp is not None:
             record["hvp"] = {"direction": self.hvp[0], "product": self.hvp[1]}
         if self.hessian is not None:
-            record["hessian"] = self.hessian
+            record["hessian"] = self.hessian if self.shapes is None else blocks(self.hessian, self.shapes)
+        if self.jacobian is not None:
+            record["jacobian"] = self.jacobian.to_dict()
+            record["passes"] = self.jacobian.passes.to_dict()
+            if self.jacobian.witnesses:
+                record["witnesses"] = [hessians.item_record(witness) for witness in self.jacobian.witnesses]
+        if self.sparsity:
+            record["sparsity"] = [one.to_dict() for one in self.sparsity]
         if self.taylor is not None:
             direction, coefficients = self.taylor
             record["taylor"] = {
@@ -81,6 +111,20 @@ class Directional:
             record["notes"] = [{"code": note.code, "text": note.text} for note in self.notes]
         plain: dict[str, Any] = json_value(record)
         return plain
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What `directional` was asked for."""
+
+    jvp: Direction | None
+    vjp: Number | None
+    hvp: Direction | None
+    hessian: bool
+    order: int | None
+    jacobian: bool
+    sparsity: bool
+    mode: str | None
 
 
 def directional(
@@ -95,12 +139,18 @@ def directional(
     hvp: Direction | None = None,
     hessian: bool = False,
     order: int | None = None,
+    jacobian: bool = False,
+    sparsity: bool = False,
+    mode: str | None = None,
 ) -> Directional:
     """The value, the gradient and what else is asked. `order` is that of the Taylor series, along `jvp`.
 
     A direction is {"x": 1, "y": 0}, [1, 0] in the order of `wrt`, or such a text; a name left out has 0. With one
     input it may be one number. Slopes and series may be along any node in `wrt`, second derivatives along inputs alone
-    (`NoVariable`). Raises `Mistake`, `Undefined` where something that was asked for does not exist or overflows.
+    (`NoVariable`). Part of a direction, for an array, is an array of its shape; `vjp` is one in the shape of the output.
+    `jacobian` has `mode` "forward" or "reverse", the cheaper one if None; with `sparsity` the pattern of the Jacobian,
+    or of the Hessian, stands in place of its numbers.
+    Raises `Mistake`, `Undefined` where something that was asked for does not exist or overflows.
 
     >>> found = directional("x^2*y", {"x": 3, "y": 2}, jvp="x=1", hvp=[0, 1], vjp=2)
     >>> found.jvp, found.hvp[1], found.vjp[1]
@@ -109,12 +159,22 @@ def directional(
     if order is not None and not (isinstance(order, int) and 1 <= order <= LARGEST_ORDER):
         raise OptionValue("order", order, f"A whole number from 1 up to {LARGEST_ORDER}, like: --order 10")
     here = points.at(program, inputs, wrt, kinds.by_name(kind, limit))
-    refuse_holes(here)
-    record, names = here.kind.record, [here.name_of(node) for node in here.wrt]
-    if not names and (jvp is not None or hvp is not None or order is not None):
+    if not here.wrt and (jvp is not None or hvp is not None or order is not None):
         raise UnreadableDirection(
             "the program has no input, so it has no direction", "Leave --jvp, --hvp, --order out."
         )
+    asked = Asked(jvp, vjp, hvp, hessian, order, jacobian, sparsity, mode)
+    if here.is_scalar:
+        return of_numbers(here, asked)
+    from backprop.higher.array_directions import of_arrays  # with NumPy
+
+    return of_arrays(here, asked)
+
+
+def of_numbers(here: Point, asked: Asked) -> Directional:
+    """What is asked of a scalar program. Raises as `directional` does."""
+    refuse_holes(here)
+    record, names = here.kind.record, [here.name_of(node) for node in here.wrt]
     gradient = here.gradient()
     found = Directional(
         output=here.graph.ids[here.graph.output],
@@ -124,50 +184,72 @@ def directional(
         figures=here.kind.figures,
         notes=[note for note in notes(here) if note.code in ("kink", "singular", "lost-digits")],
     )
-    if vjp is not None:
-        text = str(vjp)
-        try:
-            seed = _number(here.kind, "vjp", _Part("u", text, None, (0, len(text))))
-        except Mistake as mistake:
-            raise mistake.within(text) from None
+    if asked.jacobian or asked.sparsity:
+        from backprop.higher.jacobians import Outputs
+
+        outputs = Outputs(here)
+        if asked.sparsity:
+            found.sparsity = outputs.patterns(asked)
+        elif asked.jacobian:
+            found.jacobian = outputs.told(asked.mode)
+    if asked.vjp is not None:
+        seed = amounts(here, "vjp", asked.vjp, ())
         pulled = {name: here.kind.scale(seed, value) for name, value in gradient.items()}
         for name, value in pulled.items():
-            _refuse_beyond(here, f"u·{slope(found.output, name)}", value)
+            refuse_beyond(here, f"u·{slope(found.output, name)}", value)
         found.vjp = record(seed), {name: record(value) for name, value in pulled.items()}
-    if jvp is not None:
-        along = vector(here, "jvp", jvp)
+    if asked.jvp is not None:
+        along = vector(here, "jvp", asked.jvp)
         moved = _slope(here, along)
-        _refuse_beyond(here, f"∂{found.output}/∂v", moved)
-        found.jvp = _named(here, along), record(moved)
-    # the gradient as a graph is for those who ask for second derivatives: a slope may be along any node, too
-    of = hessians.curvature(here, passes=None if hessian else 1) if hessian or hvp is not None else None
-    if of is not None and hvp is not None:
-        along = vector(here, "hvp", hvp)
-        found.hvp = _named(here, along), _product(here, of, along)
-    if of is not None and hessian:
-        rows = hessians.matrix(here, hessians.settled(here, of))
-        found.hessian = {one: {other: record(value) for other, value in row.items()} for one, row in rows.items()}
-    if order is not None:
-        if jvp is None and len(here.wrt) != 1:
-            raise UnreadableDirection(
-                f"a series goes along one line, and there are {len(here.wrt)} inputs",
-                f"Say along which: --jvp {','.join(f'{name}=1' for name in names[:2])}   or one input: --wrt x",
-            )
-        along = vector(here, "jvp", jvp if jvp is not None else [1])
-        found.taylor = _named(here, along), series(here, along, order)
-        lost = [f"c{one.k} = {one.value}" for one in found.taylor[1] if one.k > 1 and one.lost is not None]
-        if lost:
-            text = f"doubles have lost too many digits of some coefficients; with more digits {', '.join(lost[:6])}"
-            found.notes.append(Note("lost-digits", text))
-        beyond = next((one.k for one in found.taylor[1] if one.derivative in (inf, -inf)), 0)
-        if beyond:
-            text = f"derivatives from k = {beyond} on are beyond {here.kind.largest}; --kind digits:30 carries them"
-            found.notes.append(Note("overflow", text))
-        only = next((one.only for one in found.taylor[1] if one.only), "")
-        if only:
-            text = f"the coefficients are those {only} alone: there is no value on the other side"
-            found.notes.append(Note("one-sided", text))
+        refuse_beyond(here, f"∂{found.output}/∂v", moved)
+        found.jvp = named(here, along), record(moved)
+    second_derivatives(here, found, asked, None if asked.hvp is None else vector(here, "hvp", asked.hvp))
+    if asked.order is not None:
+        if asked.jvp is None and len(here.wrt) != 1:
+            raise needs_line(names)
+        along = vector(here, "jvp", asked.jvp if asked.jvp is not None else [1])
+        taylor_series(here, found, along, asked.order)
     return found
+
+
+def second_derivatives(here: Point, found: Directional, asked: Asked, along: Mapping[int, Any] | None) -> None:
+    """Put the Hessian of a scalar program, and its product with `along`, into the answer, as far as they are asked."""
+    full = asked.hessian and not asked.sparsity
+    if along is None and not full:
+        return
+    # the gradient as a graph is for those who ask for second derivatives: a slope may be along any node, too
+    of = hessians.curvature(here, passes=None if full else 1)
+    if along is not None:
+        found.hvp = named(here, along), _product(here, of, along)
+    if full:
+        rows, record = hessians.matrix(here, hessians.settled(here, of)), here.kind.record
+        found.hessian = {one: {other: record(value) for other, value in row.items()} for one, row in rows.items()}
+
+
+def needs_line(names: Sequence[str]) -> UnreadableDirection:
+    """The mistake for a series without a direction."""
+    return UnreadableDirection(
+        f"a series goes along one line, and there are {len(names)} inputs",
+        f"Say along which: --jvp {','.join(f'{name}=1' for name in names[:2])}   or one input: --wrt x",
+    )
+
+
+def taylor_series(here: Point, found: Directional, along: Mapping[int, Any], order: int) -> None:
+    """Put the Taylor series of a scalar program along a direction into the answer, with what is to be said of it."""
+    told = series(here, along, order)
+    found.taylor = named(here, along), told
+    lost = [f"c{one.k} = {one.value}" for one in told if one.k > 1 and one.lost is not None]
+    if lost:
+        text = f"doubles have lost too many digits of some coefficients; with more digits {', '.join(lost[:6])}"
+        found.notes.append(Note("lost-digits", text))
+    beyond = next((one.k for one in told if one.derivative in (inf, -inf)), 0)
+    if beyond:
+        text = f"derivatives from k = {beyond} on are beyond {here.kind.largest}; --kind digits:30 carries them"
+        found.notes.append(Note("overflow", text))
+    only = next((one.only for one in told if one.only), "")
+    if only:
+        text = f"the coefficients are those {only} alone: there is no value on the other side"
+        found.notes.append(Note("one-sided", text))
 
 
 def series(here: Point, along: Mapping[int, Any], order: int) -> list[Coefficient]:
@@ -204,18 +286,19 @@ def _product(here: Point, of: Curvature, along: Mapping[int, Any]) -> dict[str, 
             raise Undefined(f"how {slope(output, name)} moves along this is undefined: {why}").within(
                 here.syntax.source
             )
-        _refuse_beyond(here, f"∂({slope(output, name)})/∂v", value)
+        refuse_beyond(here, f"∂({slope(output, name)})/∂v", value)
         found[name] = here.kind.record(value)
     return found
 
 
-def _refuse_beyond(here: Point, what: str, value: Any) -> None:
+def refuse_beyond(here: Point, what: str, value: Any) -> None:
     """Raise `Undefined` for an answer that the kind of number cannot carry."""
     if here.kind.digits and not is_number(value):
         raise Undefined(f"{what} overflows: it is beyond {here.kind.largest}").within(here.syntax.source)
 
 
-def _named(here: Point, along: Mapping[int, Any]) -> dict[str, Value]:
+def named(here: Point, along: Mapping[int, Any]) -> dict[str, Value]:
+    """A direction as a record holds it."""
     return {here.name_of(node): here.kind.record(amount) for node, amount in along.items()}
 
 
@@ -233,41 +316,74 @@ class _Part:
 
 
 def vector(here: Point, option: str, given: Direction) -> dict[int, Any]:
-    """A direction as numbers of the point's kind, one for each node of `here.wrt`. Raises `UnreadableDirection`."""
+    """A direction as values of the point's kind, one for each node of `here.wrt` and in its shape.
+
+    Raises `UnreadableDirection`, and what `numerals.numeral` does for a part that is no array.
+    """
     names = [here.name_of(node) for node in here.wrt]
+    single = len(names) == 1 and bool(_shape(here.values[here.wrt[0]]))  # an array alone needs no name
     if isinstance(given, str):
         try:
-            return _vector(here, option, names, _parts(option, given, names))
+            return _vector(here, option, names, _parts(option, given, names, single))
         except Mistake as mistake:
             raise mistake.within(given) from None
     if isinstance(given, Mapping):
-        return _vector(here, option, names, [_Part(name, str(number)) for name, number in given.items()])
+        return _vector(here, option, names, [_Part(name, _text(number, name)) for name, number in given.items()])
     numbers: list[Any] = list(given) if isinstance(given, Iterable) else [given]  # an array is as good as a list
+    if single:
+        return _vector(here, option, names, [_Part(names[0], _text(given, names[0]))])
     if len(numbers) != len(names):
         raise _unlike(option, len(numbers), names)
-    return _vector(here, option, names, [_Part(*pair) for pair in zip(names, map(str, numbers), strict=True)])
+    parts = [_Part(name, _text(number, name)) for name, number in zip(names, numbers, strict=True)]
+    return _vector(here, option, names, parts)
+
+
+def amounts(here: Point, option: str, given: Any, shape: Shape) -> Any:
+    """A number, or an array of this shape, for each number of an output: what is pulled back. Raises as `vector`."""
+    text = _text(given, "u")
+    try:
+        return _amount(here.kind, option, _Part("u", text, None, (0, len(text))), shape)
+    except Mistake as mistake:
+        raise mistake.within(text) from None
+
+
+def _text(number: Any, name: str) -> str:
+    return numeral(number, name) if hasattr(number, "tolist") or isinstance(number, (list, tuple)) else str(number)
+
+
+def _shape(value: Any) -> Shape:
+    return tuple(getattr(value, "shape", ()))
 
 
 def _vector(here: Point, option: str, names: list[str], parts: list[_Part]) -> dict[int, Any]:
-    amounts: dict[str, Any] = {}
+    shapes = {name: _shape(here.values[node]) for node, name in zip(here.wrt, names, strict=True)}
+    found: dict[str, Any] = {}
     for part in parts:
         if part.name not in names:
             near = closest(part.name, names)
             guess = f"Did you mean {near}?   " if near else ""
             told = f"nothing that is differentiated by is called {part.name}"
             raise UnreadableDirection(told, f"{guess}There are: {listed(names) or 'no inputs'}", part.name_span)
-        if part.name in amounts:
+        if part.name in found:
             raise UnreadableDirection(f"{part.name} stands here twice", "Keep one of them.", part.name_span)
-        amounts[part.name] = _number(here.kind, option, part)
-    zero = here.kind.number("0")
-    return {node: amounts.get(name, zero) for node, name in zip(here.wrt, names, strict=True)}
+        found[part.name] = _amount(here.kind, option, part, shapes[part.name])
+    for name in names:
+        if name not in found:
+            found[name] = here.kind.number(_written("0", shapes[name]))
+    return {node: found[name] for node, name in zip(here.wrt, names, strict=True)}
 
 
-def _number(kind: Kind, option: str, part: _Part) -> Any:
+def _amount(kind: Kind, option: str, part: _Part, shape: Shape) -> Any:
     try:
         found = kind.number(numeral(part.number, part.name))
-        if bool(found - found == 0):
-            return found
+        if all(bool(one - one == 0) for one in kind.elements(found)):
+            if _shape(found) == shape:
+                return found
+            raise UnreadableDirection(
+                f"{'this' if part.name == 'u' else part.name} needs {_said(shape)}, and here is {_said(_shape(found))}",
+                f"Write {_written('1', shape) if prod(shape) < 10 else 'an array of that shape'}",
+                part.number_span,
+            )
     except (NotANumber, OverflowError, ValueError, ZeroDivisionError):
         pass
     shown = part.number or "nothing"
@@ -275,6 +391,15 @@ def _number(kind: Kind, option: str, part: _Part) -> Any:
     raise UnreadableDirection(
         f"{shown} is no finite number", f"Numbers look like 1, -0.5, 1e-3: {example}", part.number_span
     )
+
+
+def _written(number: str, shape: Shape) -> str:
+    return written(shape, [number] * prod(shape))
+
+
+def _said(shape: Shape) -> str:
+    """A shape in words: one number, or an array of (2, 3)."""
+    return f"an array of shape {shape}" if shape else "one number"
 
 
 def _example(names: Sequence[str]) -> str:
@@ -291,10 +416,12 @@ def _unlike(option: str, count: int, names: Sequence[str], span: Span | None = N
     )
 
 
-def _parts(option: str, text: str, names: list[str]) -> list[_Part]:
-    """The components of `x=1,y=0`, `[1, 0]` or a single number."""
+def _parts(option: str, text: str, names: list[str], single: bool) -> list[_Part]:
+    """The components of `x=1,y=0`, `W=[[1, 0]] x=2`, `[1, 0]` or a single number (or array, where `single`)."""
     stripped = text.strip()
     begin = text.index(stripped)
+    if single and "=" not in text:
+        return [_Part(names[0], stripped, None, (begin, begin + max(1, len(stripped))))]
     if stripped.startswith("["):
         if not stripped.endswith("]"):
             raise UnreadableDirection("this [ has no ]", f"Write --{option} [1, 0]", (begin, begin + 1))
@@ -323,12 +450,28 @@ def _parts(option: str, text: str, names: list[str]) -> list[_Part]:
 
 
 def _pieces(text: str, start: int) -> Iterator[tuple[str, Span]]:
-    """What stands between commas, each with where it stands; nothing of an empty text."""
-    for piece in text.split(",") if text.strip() else []:
+    """What stands between commas, or before the next `name=`, outside of brackets; each with where it stands.
+
+    Nothing of an empty text.
+
+    >>> [piece for piece, _ in _pieces("W=[[1, 0], [0, 1]] x=2, y=3", 0)]
+    ['W=[[1, 0], [0, 1]]', 'x=2', 'y=3']
+    """
+    if not text.strip():
+        return
+    depth, begin = 0, 0
+    for found in [*_BETWEEN.finditer(text), None]:
+        sign = "" if found is None else found[0]
+        if sign in ("[", "]"):
+            depth += 1 if sign == "[" else -1
+            continue
+        if found is not None and (depth > 0 or (sign != "," and not text[begin : found.start()].strip())):
+            continue
+        piece = text[begin : len(text) if found is None else found.start()]
         inside = piece.strip()
-        at = start + piece.index(inside)
+        at = start + begin + piece.index(inside)
         yield inside, (at, at + len(inside))
-        start += len(piece) + 1
+        begin = len(text) if found is None else found.end()
 
 
 def _normal(name: str) -> str:

@@ -91,8 +91,8 @@ class HessianReport:
             record["formulas"] = self.formulas
         if self.sides:
             record["sides"] = json_value(self.sides)
-        record["witnesses"] = [_record(witness) for witness in self.witnesses]
-        record["notes"] = [_record(note) for note in self.notes]
+        record["witnesses"] = [item_record(witness) for witness in self.witnesses]
+        record["notes"] = [item_record(note) for note in self.notes]
         return record
 
     def to_json(self) -> str:
@@ -439,6 +439,7 @@ def _judged(here: Point, pair: str, by: str, entry: Entry, truth: Any, known_to:
     return Witness(pair, by, "DISAGREES", shown, digits)
 
 
-def _record(item: Any) -> dict[str, Any]:
+def item_record(item: Any) -> dict[str, Any]:
+    """A witness or a note as JSON holds it; absent things are absent."""
     found = {one: getattr(item, one) for one in item.__slots__}
     return {one: json_value(value) for one, value in found.items() if value is not None}

@@ -23,6 +23,7 @@ What a kind tells of itself beside what engines ask:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -134,6 +135,8 @@ class Kind:
     intervals: bool = False
     # whether the answers still change with the most digits that were tried
     unsteady: bool = False
+    # whether its values may be arrays
+    arrays: bool = False
 
     def record(self, value: Any) -> Any:
         """What a Trace holds for a value that is no hole: a float, a bool, text or {"mid": text, "rad": text}."""
@@ -191,6 +194,14 @@ class Kind:
         """The numbers in a value: one, or those of an array, row by row."""
         return (value,)
 
+    def shape(self, value: Any) -> tuple[int, ...]:
+        """The shape of a value: () of one number."""
+        return ()
+
+    def spread(self, value: Any, shape: tuple[int, ...]) -> Any:
+        """The value repeated to a shape that it fits."""
+        return value
+
     def shapes(self, row: Row, operands: list[Any]) -> Any:
         """The shapes of operands, as the rules of a row of arrays ask for them."""
         return ((),) * len(operands)
@@ -221,6 +232,10 @@ class Kind:
             raise ArithmeticError("inf - inf")
         return total + 0
 
+    def settled(self, found: list[Any]) -> list[Any]:
+        """Adjoints, contributions or tangents as an engine hands them on, when it has come to its end."""
+        return found
+
     def choose(self, condition: Any) -> bool | None:
         """Which branch a condition takes; None when it takes neither, and both stay (formulas)."""
         return bool(condition)
@@ -235,6 +250,15 @@ class Kind:
         if value != value:
             return "indeterminate"
         return "overflow" if all(operand - operand == 0 for operand in operands) else None
+
+
+def plain(kind: Kind, value: Any) -> Any:
+    """A value as a Trace holds it; None where there is none (a hole, and NaN where that is no number)."""
+    if value is None or isinstance(value, Hole):
+        return None
+    if isinstance(value, (float, bool)):
+        return value if value == value else math.nan if kind.propagates else None  # one NaN for all
+    return kind.record(value)
 
 
 def value_at(node: int, row: Row, kind: Kind, operands: list[Any]) -> Any:

@@ -37,21 +37,23 @@ def shape_of(value: Any) -> Shape:
 
 def elements(value: Any) -> Iterator[Any]:
     """The numbers in a value, row by row."""
-    return iter(value.flat) if isinstance(value, np.ndarray) else iter((value,))
+    # a list has floats; NumPy's own numbers would warn of inf - inf
+    return iter(value.ravel().tolist() if isinstance(value, np.ndarray) else (value,))
 
 
 @dataclass(slots=True)
 class Diagonal:
     """The partials of an elementwise operation: one for each element of its result, of shape `target`.
 
-    `source` is the shape of the operand, which may have been broadcast. Where `stops`, a partial of 0 is one of a
-    branch not taken.
+    `source` is the shape of the operand, which may have been broadcast. `zeros` tells what a 0 does there, as in
+    `conventions`: a partial of 0 "skips" what lies behind (a branch not taken) or "masks" any adjoint, an adjoint of 0
+    stays 0 ("quiet"); nothing of that when it is empty.
     """
 
     values: Any
     source: Shape
     target: Shape
-    stops: bool
+    zeros: str = ""
 
 
 @dataclass(slots=True)
@@ -61,7 +63,7 @@ class Reduced:
     values: Any
     source: Shape
     axis: int | None
-    stops: bool
+    zeros: str = ""
 
 
 @dataclass(slots=True)
@@ -75,6 +77,8 @@ class Linear:
 
 class Arrays(Kind):
     """Arrays over a kind of number; see the module."""
+
+    arrays = True
 
     def __init__(self, base: Kind) -> None:
         self.base = base
@@ -103,15 +107,20 @@ class Arrays(Kind):
         return self.unwrapped(made.reshape(shape))
 
     def unwrapped(self, value: Any) -> Any:
-        """A value as it is kept: an array of shape () is its number."""
-        return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+        """A value as it is kept: an array of shape () is its number, and a number of NumPy's is a plain one."""
+        return value.item() if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim) else value
 
     def record(self, value: Any) -> Any:
         if isinstance(value, slice):
             return ":".join("" if bound is None else str(bound) for bound in _bounds(value))
         if not isinstance(value, np.ndarray):
             return self.base.record(value)
-        return self._nested(value, lambda one: None if isinstance(one, Hole) else self.base.record(one))
+        lost = math.nan if self.propagates else None  # NaN is a value like any other there
+
+        def told(one: Any) -> Any:
+            return lost if isinstance(one, Hole) or one != one else self.base.record(one)
+
+        return self._nested(value, told)
 
     def answer(self, value: Any) -> Any:
         if not isinstance(value, np.ndarray):
@@ -121,7 +130,7 @@ class Arrays(Kind):
     def _nested(self, value: Any, told: Callable[[Any], Any]) -> Any:
         """An array as nested lists, each number as it is told."""
         flat = np.empty(value.size, dtype=object)
-        flat[:] = [told(one) for one in value.flat]
+        flat[:] = [told(one) for one in elements(value)]
         return flat.reshape(value.shape).tolist()
 
     def read(self, record: Any) -> Any:
@@ -160,7 +169,7 @@ class Arrays(Kind):
             if isinstance(operand, Hole) and not row.conditions:
                 return operand
         if row.arrays:
-            return row.value(self, *operands)
+            return self.unwrapped(row.value(self, *operands))
         if any(isinstance(operand, np.ndarray) for operand in operands):
             return self.elementwise(row, operands)
         return self.base.apply(row, operands)
@@ -173,14 +182,31 @@ class Arrays(Kind):
         if row.reduces:
             axis = None if len(operands) == 1 else self.whole(operands[1])
             spread = out if axis is None else self.expand(out, axis)
-            return Reduced(rule.evaluate(self, operands, spread), shape_of(operands[0]), axis, row.locally_constant)
+            return Reduced(rule.evaluate(self, operands, spread), shape_of(operands[0]), axis, self._zeros(row))
         if not any(isinstance(operand, np.ndarray) for operand in operands):
             return self.base.slope(rule, operands, out, position)
-        slope = rule.evaluate(self, operands, out)
-        return Diagonal(slope, shape_of(operands[position]), shape_of(out), row.locally_constant)
+        slope = self.where_known(rule.evaluate(self, operands, out), out)
+        return Diagonal(slope, shape_of(operands[position]), shape_of(out), self._zeros(row))
+
+    def where_known(self, slope: Any, out: Any) -> Any:
+        """A partial at the elements that have a value; where there is none, there is no slope either."""
+        if not any(isinstance(one, Hole) for one in elements(out)):
+            return slope
+        return self._each(lambda one, value: value if isinstance(value, Hole) else one, slope, out)
+
+    def _zeros(self, row: Row) -> str:
+        """What a 0 does on the edges of a row, element by element."""
+        sort = "" if self.convention is None else self.convention.zeros.get(row.name, "")
+        return "skips" if row.locally_constant and not self.eager else sort
 
     def elements(self, value: Any) -> Iterable[Any]:
         return elements(value)
+
+    def shape(self, value: Any) -> Shape:
+        return shape_of(value)
+
+    def spread(self, value: Any, shape: Shape) -> Any:
+        return value if isinstance(value, Hole) else self.broadcast(value, shape)
 
     def shapes(self, row: Row, operands: list[Any]) -> Any:
         return tuple(
@@ -191,28 +217,28 @@ class Arrays(Kind):
     def pull(self, adjoint: Any, partial: Any) -> Any:
         """The adjoint carried back: along a linear map, and added up where the operand was broadcast."""
         if isinstance(partial, Diagonal):
-            return self.folded(self.times(adjoint, partial.values, partial.stops), partial.source, partial.target)
+            return self.folded(self.times(adjoint, partial.values, partial.zeros), partial.source, partial.target)
         if isinstance(partial, Reduced):
             spread = adjoint if partial.axis is None else self.expand(adjoint, partial.axis)
-            brought = self.times(spread, partial.values, partial.stops)
+            brought = self.times(spread, partial.values, partial.zeros)
             return self.broadcast(brought, partial.source)
         if isinstance(partial, Linear):
             return _met(partial.rule.pull.evaluate(self, partial.operands, partial.out, adjoint))
         if isinstance(adjoint, np.ndarray):
-            return self.times(adjoint, partial, False)
+            return self.times(adjoint, partial)
         return self.base.pull(adjoint, partial)
 
     def push(self, tangent: Any, partial: Any) -> Any:
         """The tangent carried on."""
         if isinstance(partial, Diagonal):
-            return self.broadcast(self.times(tangent, partial.values, partial.stops), partial.target)
+            return self.broadcast(self.times(tangent, partial.values, partial.zeros), partial.target)
         if isinstance(partial, Reduced):
-            moved = self.broadcast(self.times(tangent, partial.values, partial.stops), partial.source)
+            moved = self.broadcast(self.times(tangent, partial.values, partial.zeros), partial.source)
             return self.total(moved, partial.axis)
         if isinstance(partial, Linear):
             return self._pushed(tangent, partial)
         if isinstance(tangent, np.ndarray):
-            return self.times(tangent, partial, False)
+            return self.times(tangent, partial)
         return self.base.push(tangent, partial)
 
     def _pushed(self, tangent: Any, partial: Linear) -> Any:
@@ -228,14 +254,14 @@ class Arrays(Kind):
                 else one
                 for place, one in enumerate(operands)
             ]
-            return rule.row.value(self, *moved)
+            return self.apply(rule.row, moved)
         # the result is one number: its pull is its gradient
-        gradient = rule.pull.evaluate(self, operands, partial.out, self.base.number("1"))
-        return self.total(self.times(tangent, gradient, False))
+        gradient = _met(rule.pull.evaluate(self, operands, partial.out, self.base.number("1")))
+        return self.total(self.times(tangent, gradient))
 
-    def times(self, carried: Any, partial: Any, stops: bool) -> Any:
-        """carried · partial, element by element."""
-        return self._each(lambda one, by: _masked(self.base, one, by, stops), carried, partial)
+    def times(self, carried: Any, partial: Any, zeros: str = "") -> Any:
+        """carried · partial, element by element; `zeros` as in `Diagonal`."""
+        return self._each(lambda one, by: _masked(self.base, one, by, zeros), carried, partial)
 
     def add(self, left: Any, right: Any) -> Any:
         if not isinstance(left, np.ndarray) and not isinstance(right, np.ndarray):
@@ -243,7 +269,7 @@ class Arrays(Kind):
         return self._each(lambda one, other: _held(self.base.add, one, other), left, right)
 
     def scale(self, adjoint: Any, partial: Any) -> Any:
-        return self.times(adjoint, partial, False)
+        return self.times(adjoint, partial)
 
     def choose(self, condition: Any) -> bool | None:
         """An array of conditions takes neither branch: both are worked out, and each element has its own."""
@@ -286,8 +312,9 @@ class Arrays(Kind):
         return self._each(lambda *numbers: value_at(-1, row, self.base, list(numbers)), *operands)
 
     def _each(self, function: Callable[..., Any], *operands: Any) -> Any:
-        made = np.frompyfunc(function, len(operands), 1)(*operands)
-        return self.unwrapped(made)
+        # NumPy would warn of what a function of one number has dealt with already
+        with np.errstate(all="ignore"):
+            return self.unwrapped(np.frompyfunc(function, len(operands), 1)(*operands))
 
     def each(self, name: str, *operands: Any) -> Any:
         """An elementary operation by its name, on numbers or arrays."""
@@ -697,13 +724,10 @@ class Arrays(Kind):
         return self.each("div", apart, self.expand(spread, -1))
 
 
-def _masked(base: Kind, carried: Any, partial: Any, stops: bool) -> Any:
+def _masked(base: Kind, carried: Any, partial: Any, zeros: str) -> Any:
     """carried · partial of two numbers; a branch not taken brings 0, whatever was carried."""
-    if isinstance(carried, Hole):
-        return carried
-    if isinstance(partial, Hole):
-        return partial
-    if stops and base.is_zero(partial):
+    quiet = carried if zeros == "quiet" else partial if zeros in ("skips", "masks") else None
+    if quiet is not None and not isinstance(quiet, Hole) and base.is_zero(quiet):
         return base.number("0")
     return _held(base.scale, carried, partial)
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from backprop.kinds import Hole, value_at
-from backprop.kinds.array import MOST_ELEMENTS, Arrays, Shape, shape_of
+from backprop.kinds.array import MOST_ELEMENTS, Arrays, Diagonal, Linear, Shape, elements, shape_of
+from backprop.kinds.ieee import Ieee
 from backprop.kinds.real import Real
 from backprop.ops import Row
 
@@ -34,10 +35,7 @@ class Vectorised:
     asin, acos, atan = np.arcsin, np.arccos, np.arctan
     sinh, cosh, tanh = np.sinh, np.cosh, np.tanh
     asinh, acosh, atanh = np.arcsinh, np.arccosh, np.arctanh
-    hypot, floor, ceil, round = np.hypot, np.floor, np.ceil, np.rint
-    sign = np.sign
-    divide = np.divide
-    pow = np.power
+    hypot, sign, divide = np.hypot, np.sign, np.divide
 
     def __init__(self, base: Real) -> None:
         self._base = base
@@ -45,34 +43,50 @@ class Vectorised:
     def number(self, text: str) -> float:
         return float(self._base.number(text))
 
+    def floor(self, x: Any) -> Any:
+        return np.floor(x) + 0.0  # an integer has no -0
+
+    def ceil(self, x: Any) -> Any:
+        return np.ceil(x) + 0.0
+
+    def round(self, x: Any) -> Any:
+        return np.rint(x) + 0.0
+
+    def pow(self, x: Any, y: Any) -> Any:
+        power = np.power(x, y)
+        if self._base.propagates or not np.isinf(y).any():
+            return power
+        return np.where(np.isinf(y) & (np.abs(x) == 1), math.nan, power)  # 1^inf has no value
+
     def true(self, condition: Any) -> Any:
-        return np.not_equal(condition, 0)
+        """Whether a condition holds; NaN does not."""
+        return np.greater(condition, 0) | np.less(condition, 0)
 
     def where(self, condition: Any, x: Any, y: Any) -> Any:
-        return np.where(np.not_equal(condition, 0), x, y)
+        return np.where(self.true(condition), x, y)
 
     def equal(self, x: Any, y: Any) -> Any:
         return np.equal(x, y)
 
     def both(self, x: Any, y: Any) -> Any:
-        return np.logical_and(x, y)
+        return np.logical_and(self.true(x), self.true(y))
 
     def either(self, x: Any, y: Any) -> Any:
-        return np.logical_or(x, y)
+        return np.logical_or(self.true(x), self.true(y))
 
     def negation(self, x: Any) -> Any:
-        return np.logical_not(x)
+        return np.logical_not(self.true(x))
 
     def maximum(self, *x: Any) -> Any:
-        largest = x[0]
+        largest = x[0]  # of 0 and -0 the first, as Python's max has it
         for one in x[1:]:
-            largest = np.maximum(largest, one)
+            largest = np.where(np.greater(one, largest) | np.not_equal(one, one), one, largest)
         return largest
 
     def minimum(self, *x: Any) -> Any:
         smallest = x[0]
         for one in x[1:]:
-            smallest = np.minimum(smallest, one)
+            smallest = np.where(np.less(one, smallest) | np.not_equal(one, one), one, smallest)
         return smallest
 
     def sigmoid(self, x: Any) -> Any:
@@ -112,8 +126,9 @@ class Doubles(Arrays):
     # -- element by element
 
     def elementwise(self, row: Row, operands: list[Any]) -> Any:
-        self.fitted(operands)
-        if self._holds_holes(operands) and (row.gives_condition or row.conditions):
+        shape = self.fitted(operands)
+        lost = None if self.propagates else self._lost(operands, shape)
+        if lost is not None and (row.gives_condition or any(_holds_holes(operands[place]) for place in row.conditions)):
             return self._one_by_one(row, operands)
         operands = [math.nan if isinstance(operand, Hole) else operand for operand in operands]
         try:
@@ -124,23 +139,33 @@ class Doubles(Arrays):
         if found.dtype == bool:
             return self.unwrapped(found)
         found = np.asarray(found, dtype=np.float64)
-        finite = np.isfinite(found)
-        if not finite.all():
-            found = np.array(np.broadcast_to(found, self.fitted(operands)))
-            spread = [np.broadcast_to(operand, found.shape) for operand in operands]
-            for at in zip(*np.nonzero(~np.isfinite(found)), strict=True):
+        if row.conditions:
+            return self.unwrapped(found)  # of the branch that is not taken nothing is asked
+        asked = ~np.isfinite(found)
+        if lost is not None or asked.any():
+            found = np.array(np.broadcast_to(found, shape))
+            asked = np.broadcast_to(asked, shape)
+            if lost is not None:
+                found[lost] = math.nan
+                asked = asked & ~lost
+            spread = [np.broadcast_to(operand, shape) for operand in operands]
+            for at in zip(*np.nonzero(asked), strict=True):
                 found[at] = self._alone(row, [one[at].item() for one in spread])
         return self.unwrapped(found)
 
-    def _holds_holes(self, operands: list[Any]) -> bool:
-        """Whether an element has no value: a NaN where NaN is no number, or a hole."""
-        if self.propagates:
-            return False
-        return any(
-            isinstance(one, Hole)
-            or (isinstance(one, np.ndarray) and (one.dtype == object or (one.dtype != bool and bool(np.isnan(one).any()))))
-            for one in operands
-        )
+    def _lost(self, operands: list[Any], shape: Shape) -> Any:
+        """Where an operand has no value: a hole, or a NaN where NaN is no number. None when all have one."""
+        found = None
+        for one in operands:
+            if isinstance(one, np.ndarray) and one.dtype == np.float64:
+                without = np.isnan(one)
+            elif _holds_holes(one):
+                without = np.array([isinstance(x, Hole) for x in elements(one)]).reshape(shape_of(one))
+            else:
+                continue
+            if without.any():
+                found = np.broadcast_to(without, shape) if found is None else found | without
+        return found
 
     def _alone(self, row: Row, numbers: list[Any]) -> float:
         value = value_at(-1, row, self.base, numbers)
@@ -170,16 +195,45 @@ class Doubles(Arrays):
         found = super().each(name, *operands)
         return math.nan if isinstance(found, Hole) else found
 
-    def times(self, carried: Any, partial: Any, stops: bool) -> Any:
+    # -- adjoints and tangents: an element is -0 where a branch not taken has cut it off. Adding it changes nothing,
+    # and it stays what it is on the way back, whatever it meets; every other zero is 0.
+
+    def slope(self, rule: Any, operands: list[Any], out: Any, position: int = 0) -> Any:
+        found = super().slope(rule, operands, out, position)
+        if isinstance(self.base, Ieee) and isinstance(found, Diagonal) and self.base.is_lost(rule):
+            found.values = np.where(np.isnan(out), math.nan, found.values)
+        return found
+
+    def where_known(self, slope: Any, out: Any) -> Any:
+        lost = np.isnan(out)
+        return slope if self.propagates or not np.any(lost) else self.unwrapped(np.where(lost, math.nan, slope))
+
+    def pull(self, adjoint: Any, partial: Any) -> Any:
+        brought = super().pull(adjoint, partial)
+        return brought + 0.0 if isinstance(partial, Linear) else brought
+
+    def push(self, tangent: Any, partial: Any) -> Any:
+        brought = super().push(tangent, partial)
+        return brought + 0.0 if isinstance(partial, Linear) else brought
+
+    def times(self, carried: Any, partial: Any, zeros: str = "") -> Any:
         with np.errstate(all="ignore"):
             product = np.multiply(carried, partial) + 0.0
-        return self.unwrapped(np.where(np.equal(partial, 0), 0.0, product) if stops else product)
+        if zeros == "quiet":
+            product = np.where(np.equal(carried, 0), 0.0, product)
+        elif zeros in ("masks", "skips"):
+            product = np.where(np.equal(partial, 0), 0.0 if zeros == "masks" else -0.0, product)
+        cut = np.equal(carried, 0) & np.signbit(carried)
+        return self.unwrapped(np.where(cut, -0.0, product) if np.any(cut) else product)
 
     def add(self, left: Any, right: Any) -> Any:
         if not isinstance(left, np.ndarray) and not isinstance(right, np.ndarray):
             return self.base.add(left, right)
         with np.errstate(all="ignore"):
-            return np.add(left, right) + 0.0
+            return np.add(left, right)
+
+    def settled(self, found: list[Any]) -> list[Any]:
+        return [one + 0.0 if isinstance(one, (float, np.ndarray)) else one for one in found]
 
     def broadcast(self, value: Any, shape: Shape) -> Any:
         if shape_of(value) == shape:
@@ -265,6 +319,11 @@ class Doubles(Arrays):
         with np.errstate(all="ignore"):
             shares = np.exp(x - np.max(x, axis=place, keepdims=True))
             return shares / np.sum(shares, axis=place, keepdims=True)
+
+
+def _holds_holes(condition: Any) -> bool:
+    """Whether some condition is not known."""
+    return isinstance(condition, Hole) or (isinstance(condition, np.ndarray) and condition.dtype == object)
 
 
 def _logsumexp(x: Any, axis: int | None) -> Any:

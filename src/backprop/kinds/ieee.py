@@ -68,8 +68,11 @@ class Ieee(Real):
         The frameworks' own rules stay too (their tapes have a convention).
         """
         found = rule.evaluate(self, operands, out)
-        lost = out != out and self.convention is None and rule.constant is None and rule.single is None
-        return NAN if lost else found
+        return NAN if out != out and self.is_lost(rule) else found
+
+    def is_lost(self, rule: Any) -> bool:
+        """Whether a rule means nothing where the operation is NaN."""
+        return self.convention is None and rule.constant is None and rule.single is None
 
     def scale(self, adjoint: float, partial: float) -> float:
         """adjoint · partial, with 0·inf = NaN."""

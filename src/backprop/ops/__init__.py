@@ -9,8 +9,9 @@ Importing this module loads no mathematics: the rows hold functions of a kind `k
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,12 +45,25 @@ CONDITIONAL, OR, AND, NOT, COMPARISON, SUM, PRODUCT, UNARY, POWER, POSTFIX, ATOM
 class Remark:
     """Something worth telling a reader when `when` (a condition in the user's language) holds at a node.
 
-    `says` may use the names of the operands, `out` and `node` in braces.
+    `says` may use the names of the operands, `out` and `node` in braces. `many` says it of several elements of an
+    array, behind "3 of 8": {which} tells them.
     """
 
     code: str
     when: str
     says: str
+    many: str
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """How many floating-point operations one evaluation takes: `count(operands, out)`, and `says` tells it.
+
+    Operands and result are numbers or arrays, of which the shapes are asked for.
+    """
+
+    says: str
+    count: Callable[[Sequence[Any], Any], int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # a row is itself; comparing texts and functions would be slow
@@ -90,7 +104,8 @@ class Row:
     reduces    the operation makes one number of many, along its setting `axis` if it has one: its `partials` stand
                at each element, with `out` as it was before the axis went
     samples    operands at which the tests try the row; edges: operands at the edges (0, large, tiny)
-    flops      cost of one evaluation, in floating-point operations, roughly
+    flops      cost of one evaluation, in floating-point operations, roughly; on arrays that of one element
+    work       the same where it is not so for each element of the result (a product of matrices, a whole exponent)
     """
 
     name: str
@@ -114,6 +129,7 @@ class Row:
     samples: tuple[Operands, ...] = ()
     edges: tuple[Operands, ...] = ()
     flops: int = 1
+    work: Work | None = None
     code: int = -1
     least: int = 1
     most: int = MOST_OPERANDS
@@ -165,6 +181,17 @@ class Row:
     def pushed(self, shapes: Shapes) -> Texts:
         """What a tangent of each operand brings to the result, for a row that has `pushes`."""
         return self.pushes(shapes) if callable(self.pushes) else self.pushes or ()
+
+    def cost(self, operands: Sequence[Any], out: Any) -> int:
+        """The floating-point operations of one evaluation, of numbers or of arrays.
+
+        >>> by_name("add").cost((2.0, 3.0), 5.0), by_name("max").cost((1.0, 2.0, 3.0), 3.0)
+        (1, 2)
+        """
+        if self.work is not None:
+            return self.work.count(operands, out)
+        times = len(operands) - 1 if self.variadic else 1
+        return times * self.flops * math.prod(getattr(out, "shape", ()))
 
     def rules(self, moving: Moving) -> Texts:
         """The rule for each operand as a reader sees it, when the operands marked in `moving` move."""
@@ -220,6 +247,7 @@ def op(
     samples: tuple[Operands, ...] = (),
     edges: tuple[Operands, ...] = (),
     flops: int = 1,
+    work: Work | None = None,
     least: int = 1,
     most: int = MOST_OPERANDS,
     settings: Iterable[int] = (),
@@ -254,6 +282,7 @@ def op(
         samples=samples,
         edges=edges,
         flops=flops,
+        work=work,
         code=len(_rows),
         least=least,
         most=most,
@@ -290,6 +319,11 @@ def rows() -> list[Row]:
     """Every row of the table, in order; a row's code is its place."""
     _load()
     return _rows
+
+
+def elementwise() -> list[Row]:
+    """The rows that work on single numbers, and on arrays element by element."""
+    return [row for row in rows() if not row.arrays]
 
 
 def by_name(name: str) -> Row:

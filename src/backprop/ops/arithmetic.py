@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backprop.ops import POSTFIX, POWER, PRODUCT, SUM, UNARY, op
+from backprop.ops import POSTFIX, POWER, PRODUCT, SUM, UNARY, op, work
 from backprop.ops.steps import step
 
 op("copy", "x", form="x", value=lambda k, x: x, partials=("1",), sympy=lambda S, x: x, called="", latex="{x}",
@@ -40,7 +40,7 @@ op("pow", "x y", form="x^y", level=POWER, called="pow", value=lambda k, x, y: k.
    says="the exponent comes down as a factor and goes down by one",
    samples=((3.0, 2.0), (2.0, 0.5), (-2.0, 3.0), (-1.5, -2.0), (0.7, -1.3), (10.0, 1.0)),
    edges=((0.0, 2.0), (0.0, 1.0), (5.0, 0.0), (-5.0, 0.0), (1e300, 0.1), (1e-200, -1.0), (-10.0, 301.0),
-          (1.0000001, 1e8)), flops=20)
+          (1.0000001, 1e8)), flops=20, work=work.POWER)
 
 op("neg", "x", form="-x", level=UNARY, value=lambda k, x: -x, partials=("-1",), sympy=lambda S, x: -x, latex="-{x}",
    says="turns the sign, and the sign of every change", samples=((3.0,), (-0.5,)), edges=((0.0,), (1e300,)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from backprop.ops import POSTFIX, PRODUCT, Shapes, Texts, op
+from backprop.ops import POSTFIX, PRODUCT, Shapes, Texts, Work, op, work
 
 VECTOR, MATRIX = "[2, -1, 0.5]", "[[1, 2], [-3, 0.5]]"
 TABLE = "[[1, -2, 0.5], [0.25, 3, -1]]"
@@ -45,7 +45,7 @@ def reduction(
     samples: tuple[tuple[str], ...] = ((VECTOR,), (TABLE,)),
     edges: tuple[tuple[str], ...] = (),
     kinked: bool = False,
-    flops: int = 1,
+    takes: Work = work.SUM,
 ) -> None:
     """Two rows of the table: `name(x)` over all elements, and `name(x, axis)`.
 
@@ -68,7 +68,7 @@ def reduction(
         function = name.removesuffix("_of")
         op(row, parameters, called=function, form=f"{function}(x, axis=axis)" if axis else "", value=_reduced(call), partials=rules, stable=better,
            sympy=None, arrays=True, reduces=True, settings=(1,) if axis else (), locally_constant=kinked,
-           says=says + (" along an axis" if axis else ""), flops=flops,
+           says=says + (" along an axis" if axis else ""), work=takes,
            samples=tuple((*sample, "0") if axis else sample for sample in samples
                          if not axis or sample[0].startswith("[[")),
            edges=() if axis else edges)
@@ -80,7 +80,8 @@ def _reduced(call: str) -> Callable[..., object]:
 
 reduction("sum", "total", lambda kept: "1", "adds all elements up; each passes its change on unchanged",
           edges=(("3",),))
-reduction("mean", "mean", lambda kept: f"1/{kept('size', 'x')}", "the sum divided by how many there are")
+reduction("mean", "mean", lambda kept: f"1/{kept('size', 'x')}", "the sum divided by how many there are",
+          takes=work.MEAN)
 reduction("prod", "prod", lambda kept: "out/x", "multiplies all elements",
           # with one 0 among them only its own slope is left, with two of them none
           stable=lambda kept: (f"where(x != 0, out/where(x == 0, 1, x), {kept('prod', 'where(x == 0, 1, x)')}"
@@ -91,9 +92,9 @@ for _name, _call, _which in (("max", "greatest", "largest"), ("min", "least", "s
               lambda kept: f"where(x == out, 1/{kept('sum', 'where(x == out, 1, 0)')}, 0)",
               f"the {_which} element; elements that tie share the slope", kinked=True)
 reduction("logsumexp", "logsumexp", lambda kept: "exp(x - out)", "the logarithm of the sum of exponentials",
-          edges=(("[800, 799]",), ("[-800, -801]",)), flops=30)
+          edges=(("[800, 799]",), ("[-800, -801]",)), takes=work.LOGSUMEXP)
 reduction("norm", "norm", lambda kept: "x/out", "the length: the root of the sum of squares; at 0 the slope is 0",
-          edges=(("[3e200, 4e200]",),), flops=3)
+          edges=(("[3e200, 4e200]",),), takes=work.NORM)
 
 
 def _size(name: str, parameters: str) -> None:
@@ -148,7 +149,7 @@ op("index", "x *at", form="x[at]", level=POSTFIX, called="", value=lambda k, x, 
    samples=((VECTOR, "1"), (TABLE, "0", "-1"), (TABLE, "1"), (TABLE, ":", "1:3"), (VECTOR, "[0, 0, 2]")))
 
 op("put", "x into *at", value=lambda k, x, into, *at: k.put(x, into, at), arrays=True,
-   pulls=taken_at, linear_in=(0,), flops=0, least=3, most=32,
+   pulls=taken_at, linear_in=(0,), work=work.PUT, least=3, most=32,
    says="zeros in the shape of the second, with the first added at some places: what indexing sends back",
    samples=(("3", VECTOR, "1"), ("[1, 2]", TABLE, ":", "1"), ("[1, 2, 4]", VECTOR, "[0, 0, 2]")))
 
@@ -213,13 +214,13 @@ def stacked(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
 
 
 op("matmul", "A B", form="A @ B", level=PRODUCT, called="matmul", value=lambda k, A, B: k.matmul(A, B), arrays=True,
-   pulls=product_pulls, linear_in=(0, 1), flops=2, latex="{A} {B}",
+   pulls=product_pulls, linear_in=(0, 1), work=work.MATMUL, latex="{A} {B}",
    says="rows times columns; the adjoint goes back through the other factor, transposed",
    samples=((MATRIX, TABLE), (MATRIX, "[1, -1]"), ("[1, -1]", TABLE), (VECTOR, VECTOR),
             ("[[[1, 2]], [[3, -1]]]", MATRIX), (TABLE, "[[[1, 2], [0, 1], [2, 2]], [[0, 3], [1, 1], [-1, 0]]]"),
             ("[[[1, 2]], [[3, -1]]]", "[2, 3]"), ("[1, -1]", "[[[1, 2, 1], [0, 1, 1]]]")))
 
-op("dot", "x y", value=lambda k, x, y: k.dot(x, y), arrays=True, pulls=("g*y", "g*x"), linear_in=(0, 1), flops=2,
+op("dot", "x y", value=lambda k, x, y: k.dot(x, y), arrays=True, pulls=("g*y", "g*x"), linear_in=(0, 1), work=work.DOT,
    says="the sum of the products of the elements of two vectors", samples=((VECTOR, "[1, 1, -2]"), ("2", "3")))
 
 op("outer", "x y", value=lambda k, x, y: k.outer(x, y), arrays=True, pulls=("g @ y", "g.T @ x"), linear_in=(0, 1),
@@ -229,21 +230,21 @@ op("outer", "x y", value=lambda k, x, y: k.outer(x, y), arrays=True, pulls=("g @
 # -- square matrices
 
 op("trace", "A", value=lambda k, A: k.trace(A), arrays=True, pulls=lambda shapes: (f"g*eye({shapes[0][0]})",),
-   linear_in=(0,), says="the sum of the diagonal", samples=((MATRIX,),))
+   linear_in=(0,), work=work.TRACE, says="the sum of the diagonal", samples=((MATRIX,),))
 
 op("inv", "A", value=lambda k, A: k.inverse(A), arrays=True, pulls=("-out.T @ g @ out.T",),
-   pushes=("-out @ t @ out",), domain="det(A) != 0", says="the inverse of a square matrix", samples=((MATRIX,), ("[[4]]",)), flops=10)
+   pushes=("-out @ t @ out",), domain="det(A) != 0", says="the inverse of a square matrix", samples=((MATRIX,), ("[[4]]",)), work=work.INVERSE)
 
 op("solve", "A b", value=lambda k, A, b: k.solve(A, b), arrays=True,
    pulls=lambda shapes: ("-outer(solve(A.T, g), out)" if len(shapes[1]) == 1 else "-solve(A.T, g) @ out.T",
                          "solve(A.T, g)"),
-   pushes=("-solve(A, t @ out)", None), linear_in=(1,), domain="det(A) != 0", flops=10,
+   pushes=("-solve(A, t @ out)", None), linear_in=(1,), domain="det(A) != 0", work=work.SOLVE,
    says="the x with A @ x = b", samples=((MATRIX, "[1, 2]"), (MATRIX, TABLE)))
 
-op("det", "A", value=lambda k, A: k.determinant(A), arrays=True, pulls=("g*out*inv(A).T",), flops=10,
+op("det", "A", value=lambda k, A: k.determinant(A), arrays=True, pulls=("g*out*inv(A).T",), work=work.DETERMINANT,
    says="the determinant", samples=((MATRIX,), ("[[2, 1, 0], [1, 3, -1], [0, 2, 4]]",)))
 
-op("logdet", "A", value=lambda k, A: k.logdet(A), arrays=True, pulls=("g*inv(A).T",), flops=10,
+op("logdet", "A", value=lambda k, A: k.logdet(A), arrays=True, pulls=("g*inv(A).T",), work=work.LOGDET,
    domain="det(A) != 0",
    says="the logarithm of the size of the determinant", samples=((MATRIX,), ("[[2, 1], [1, 3]]",)))
 
@@ -256,24 +257,24 @@ def softmax_carried(name: str) -> Callable[[Shapes], Texts]:
 
 
 op("softmax", "x", value=lambda k, x: k.softmax(x, -1), arrays=True, pulls=softmax_carried("g"),
-   pushes=softmax_carried("t"), flops=30, says="positive shares that add up to 1, along the last axis",
+   pushes=softmax_carried("t"), work=work.SOFTMAX, says="positive shares that add up to 1, along the last axis",
    samples=((VECTOR,), (TABLE,)), edges=(("[800, 799]",),))
 
 op("softmax_along", "x axis", called="softmax", form="softmax(x, axis=axis)", arrays=True,
    value=lambda k, x, axis: k.softmax(x, axis),
    settings=(1,), pulls=lambda shapes: (f"out*(g - {along('g*out', shapes[0], 'axis')})", None),
-   pushes=lambda shapes: (f"out*(t - {along('t*out', shapes[0], 'axis')})", None), flops=30,
+   pushes=lambda shapes: (f"out*(t - {along('t*out', shapes[0], 'axis')})", None), work=work.SOFTMAX,
    says="positive shares that add up to 1, along an axis", samples=((TABLE, "0"), (VECTOR, "0")))
 
 op("log_softmax", "x", value=lambda k, x: k.log_softmax(x, -1), arrays=True,
    pulls=lambda shapes: (f"g - exp(out)*{along('g', shapes[0], '-1')}",),
-   pushes=lambda shapes: (f"t - {along('exp(out)*t', shapes[0], '-1')}",), flops=30,
+   pushes=lambda shapes: (f"t - {along('exp(out)*t', shapes[0], '-1')}",), work=work.LOG_SOFTMAX,
    says="the logarithm of softmax, along the last axis", samples=((VECTOR,), (TABLE,)), edges=(("[800, 799]",),))
 
 op("log_softmax_along", "x axis", called="log_softmax", form="log_softmax(x, axis=axis)", arrays=True,
    value=lambda k, x, axis: k.log_softmax(x, axis),
    settings=(1,), pulls=lambda shapes: (f"g - exp(out)*{along('g', shapes[0], 'axis')}", None),
-   pushes=lambda shapes: (f"t - {along('exp(out)*t', shapes[0], 'axis')}", None), flops=30,
+   pushes=lambda shapes: (f"t - {along('exp(out)*t', shapes[0], 'axis')}", None), work=work.LOG_SOFTMAX,
    says="the logarithm of softmax, along an axis", samples=((TABLE, "0"), (VECTOR, "0")))
 
 
@@ -289,14 +290,14 @@ def entropy_pulls(shapes: Shapes) -> Texts:
     return (f"g*(softmax(x)*{along('y', logits, '-1')} - y){share}", f"-g*log_softmax(x){share}")
 
 
-op("cross_entropy", "x y", value=lambda k, x, y: k.cross_entropy(x, y), arrays=True, pulls=entropy_pulls, flops=30,
+op("cross_entropy", "x y", value=lambda k, x, y: k.cross_entropy(x, y), arrays=True, pulls=entropy_pulls, work=work.CROSS_ENTROPY,
    says="how badly softmax(x) guesses y (class numbers, or probabilities): -log of the share, its mean over the rows",
    samples=((VECTOR, "0"), (VECTOR, "[0, 0, 1]"), (TABLE, "[2, 1]"), (TABLE, "[[0.5, 0.5, 0], [0, 0, 1]]")))
 
 op("one_hot", "x n", value=lambda k, x, n: k.one_hot(x, n), arrays=True, settings=(1,), pulls=(None, None), flops=0,
    says="for each class number a row with a 1 in its place and 0 elsewhere", samples=(("[2, 0]", "3"), ("1", "2")))
 
-op("mse", "x y", value=lambda k, x, y: k.mse(x, y), arrays=True, flops=3,
+op("mse", "x y", value=lambda k, x, y: k.mse(x, y), arrays=True, work=work.MSE,
    pulls=("2*g*(x - y)/size(x)", "-2*g*(x - y)/size(x)"), says="the mean of the squared differences",
    samples=((VECTOR, "[0, 0, 1]"), (TABLE, TABLE.replace("3", "-1"))))
 
@@ -316,5 +317,5 @@ def layernorm_carried(name: str) -> Callable[[Shapes], Texts]:
 
 
 op("layernorm", "x", value=lambda k, x: k.layernorm(x), arrays=True, pulls=layernorm_carried("g"),
-   pushes=layernorm_carried("t"), flops=10,
+   pushes=layernorm_carried("t"), work=work.LAYERNORM,
    says="each row minus its mean, divided by sqrt(variance + 1e-5)", samples=((VECTOR,), (TABLE,)))

@@ -60,6 +60,9 @@ def _ties(distance: str, extreme: str, arity: int) -> tuple[str, ...]:
     )
 
 
+CONSTANT_WINS = "elements of {{node}} pass no gradient{{which}}; the constant {{{bound}}} wins over {{{x}}} there"
+
+
 def max_remarks(moving: Moving) -> tuple[Remark, ...]:
     """max(0, x) is relu(x) and dies like one; any other constant that wins stops the gradient too."""
     if len(moving) != 2 or moving[0] == moving[1]:
@@ -67,9 +70,11 @@ def max_remarks(moving: Moving) -> tuple[Remark, ...]:
     x, bound = ("x1", "x2") if moving[0] else ("x2", "x1")
     return (
         Remark("dead-relu", f"{bound} == 0 and {x} < 0",
-               f"{{node}} is dead: {{{x}}} is below 0, so max gives 0 and no gradient passes"),
+               f"{{node}} is dead: {{{x}}} is below 0, so max gives 0 and no gradient passes",
+               f"units of {{node}} are dead{{which}}; {{{x}}} is below 0 there, so max gives 0 and no gradient passes"),
         Remark("constant-wins", f"{bound} != 0 and {x} < {bound}",
-               f"the constant {{{bound}}} wins over {{{x}}} at {{node}}, so no gradient passes"),
+               f"the constant {{{bound}}} wins over {{{x}}} at {{node}}, so no gradient passes",
+               CONSTANT_WINS.format(bound=bound, x=x)),
     )  # fmt: skip
 
 
@@ -80,7 +85,8 @@ def min_remarks(moving: Moving) -> tuple[Remark, ...]:
     x, bound = ("x1", "x2") if moving[0] else ("x2", "x1")
     return (
         Remark("constant-wins", f"{x} > {bound}",
-               f"the constant {{{bound}}} wins over {{{x}}} at {{node}}, so no gradient passes"),
+               f"the constant {{{bound}}} wins over {{{x}}} at {{node}}, so no gradient passes",
+               CONSTANT_WINS.format(bound=bound, x=x)),
     )  # fmt: skip
 
 
@@ -149,7 +155,8 @@ op("min", "*x", least=2, value=lambda k, *x: k.minimum(*x), partials=lambda movi
 op("clip", "x lo hi", called="clip clamp", value=lambda k, x, lo, hi: k.clip(x, lo, hi), partials=clip_rules,
    sympy=lambda S, x, lo, hi: S.Piecewise((lo, x < lo), (hi, x > hi), (x, True)), domain="lo <= hi",
    kink=("x - lo", "x - hi"), locally_constant=True,
-   remarks=(Remark("clipped", "x < lo or x > hi", "{x} is outside the bounds at {node}, so no gradient passes to it"),),
+   remarks=(Remark("clipped", "x < lo or x > hi", "{x} is outside the bounds at {node}, so no gradient passes to it",
+                   "elements of {node} pass no gradient{which}; {x} is outside the bounds there"),),
    says="x kept between two bounds; outside them x has slope 0",
    samples=((0.5, -1.0, 1.0), (-3.0, -1.0, 1.0), (3.0, -1.0, 1.0)),
    edges=((1e-300, 0.0, 1.0), (1e300, -1e8, 1e8)), flops=2)
@@ -163,7 +170,8 @@ op("where", "c x y", value=lambda k, c, x, y: k.where(c, x, y), conditions=(0,),
 
 op("relu", "x", value=lambda k, x: k.maximum(x, k.number("0")), partials=("where(x > 0, 1, 0)",),
    sympy=lambda S, x: S.Piecewise((x, x > 0), (0, True)), kink="x", locally_constant=True,
-   remarks=(Remark("dead-relu", "x < 0", "{node} is dead: {x} is below 0, so relu gives 0 and no gradient passes"),),
+   remarks=(Remark("dead-relu", "x < 0", "{node} is dead: {x} is below 0, so relu gives 0 and no gradient passes",
+                   "units of {node} are dead{which}; {x} is below 0 there, so relu gives 0 and no gradient passes"),),
    says="keeps a positive number and turns the others into 0; at 0 the slope is taken as 0",
    samples=((3.0,), (-3.0,)), edges=((1e-300,), (-1e300,)))
 

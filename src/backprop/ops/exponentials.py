@@ -59,7 +59,8 @@ op("sigmoid", "x", called="sigmoid logistic", value=lambda k, x: k.sigmoid(x), p
    stable=("out*sigmoid(-x)",), sympy=lambda S, x: 1 / (1 + S.exp(-x)), latex=r"\sigma\left({x}\right)",
    says="squeezes every number between 0 and 1",
    remarks=(Remark("saturated", "out*(1 - out) < 0.001",
-                   "{node} is saturated: sigmoid is so flat at {x} that hardly any gradient passes"),),
+                   "{node} is saturated: sigmoid is so flat at {x} that hardly any gradient passes",
+                   "units of {node} are saturated{which}; sigmoid is so flat there that hardly any gradient passes"),),
    samples=((0.5,), (-1.3,), (3.0,)), edges=((0.0,), (1e-9,), (40.0,), (-40.0,), (700.0,), (-700.0,)), flops=20)
 
 op("softplus", "x", value=lambda k, x: k.softplus(x), partials=("sigmoid(x)",), sympy=lambda S, x: S.log(1 + S.exp(x)),

@@ -97,7 +97,8 @@ op("cosh", "x", value=lambda k, x: k.cosh(x), partials=("sinh(x)",), sympy=lambd
 op("tanh", "x", value=lambda k, x: k.tanh(x), partials=("1 - out^2",), stable=("sech(x)^2",),
    sympy=lambda S, x: S.tanh(x), latex=r"\tanh\left({x}\right)", says="flattens towards -1 and 1",
    remarks=(Remark("saturated", "1 - out^2 < 0.001",
-                   "{node} is saturated: tanh is so flat at {x} that hardly any gradient passes"),),
+                   "{node} is saturated: tanh is so flat at {x} that hardly any gradient passes",
+                   "units of {node} are saturated{which}; tanh is so flat there that hardly any gradient passes"),),
    samples=((0.5,), (1.4,), (-0.2,)), edges=((0.0,), (1e-300,), (20.0,), (-40.0,), (300.0,)), flops=20)
 
 op("sech", "x", value=lambda k, x: k.sech(x), partials=("-out*tanh(x)",), sympy=lambda S, x: S.sech(x),

@@ -10,7 +10,7 @@ conditions and branches that were not evaluated carry no partial, and no path ru
 
 from __future__ import annotations
 
-from backprop.path_sums.factored import Factored, factor
+from backprop.path_sums.factored import Factored, factor, listed_cost
 from backprop.path_sums.largest import Top, top
 from backprop.path_sums.listed import PathTerm, listing, terms
 from backprop.path_sums.network import Network, Routes, routes
@@ -38,6 +38,7 @@ __all__ = [
     "count",
     "exit_code",
     "factor",
+    "listed_cost",
     "listing",
     "not_proven",
     "routes",

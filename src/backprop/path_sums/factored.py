@@ -74,14 +74,19 @@ def factor(routes: Routes) -> Factored:
     is left, the last node with several ways in gets a name for its derivative, so that nothing is written out twice.
     """
     network = routes.network
-    paths, factors, bare = network.once(_costs).get(routes.source, (0, 0, 0))
     form, names = _reduce(routes) if routes.leads else (Form("sum"), [])
     multiplications = additions = 0
     for each in [form, *(named for _, named in names)]:
         more = _cost(each, network)
         multiplications += more[0]
         additions += more[1]
-    return Factored(routes, form, names, multiplications, additions, factors - paths + bare, max(0, paths - 1))
+    return Factored(routes, form, names, multiplications, additions, *listed_cost(routes))
+
+
+def listed_cost(routes: Routes) -> tuple[int, int]:
+    """The multiplications and additions of the sum path by path, exactly; factors of 1 and -1 are not counted."""
+    paths, factors, bare = routes.network.once(_costs).get(routes.source, (0, 0, 0))
+    return factors - paths + bare, max(0, paths - 1)
 
 
 def _reduce(routes: Routes) -> tuple[Form, list[tuple[int, Form]]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from backprop.render.kinks import taken
 from backprop.render.look import Look
 from backprop.render.table import WITNESSES, point, statements
-from backprop.render.tables import Cell, natural_width, paragraph, table
+from backprop.render.tables import Cell, equation, natural_width, paragraph, table
 from backprop.working import slope
 
 if TYPE_CHECKING:
@@ -54,7 +54,10 @@ def _answers(look: Look, report: CheckReport) -> Iterator[str]:
     for name in report.wrt:
         found = report.gradient.get(name)
         shown = "undefined" if found is None else look.figure(found)
-        yield from paragraph(look, f"{slope(report.output, name)} = {shown}", indent=INDENT)
+        if isinstance(found, list):
+            yield from equation(look, slope(report.output, name), [shown])
+        else:
+            yield from paragraph(look, f"{slope(report.output, name)} = {shown}", indent=INDENT)
     if report.witnesses:
         yield ""
         yield from _witnesses(look, report)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from backprop.render import grad
+from backprop.render import grad, jacobian, sparsity
+from backprop.render.grad import equations
 from backprop.render.hessian import matrix
 from backprop.render.look import Look
 from backprop.render.tables import paragraph, table
@@ -20,23 +21,30 @@ INDENT = "  "
 
 def render(found: Directional, look: Look) -> Iterator[str]:
     """The lines, without line ends: the value and the gradient, then each answer under its title."""
-    yield from grad.render(found.output, found.value, found.gradient, look)
     f = found.output
+    if found.value is not None:
+        yield from grad.render(f, found.value, found.gradient or {}, look)
+    for place, pattern in enumerate(found.sparsity):
+        if place or found.value is not None:
+            yield ""
+        yield from sparsity.render(pattern, f, look)
+    if found.jacobian is not None:
+        yield from jacobian.render(found.jacobian, f, look)
     if found.jvp is not None:
         along, value = found.jvp
         yield from _title(look, f"Along {_vector(look, along)} (∇{f}·v)")
-        yield from paragraph(look, f"∂{f}/∂v = {look.figure(value)}", indent=INDENT)
+        yield from equations({f"∂{f}/∂v": value}, look)
     if found.vjp is not None:
         seed, pulled = found.vjp
         yield from _title(look, f"Pulled back from u = {look.figure(seed)} (u·∇{f})")
-        yield from _lines(look, {f"u·{slope(f, name)}": value for name, value in pulled.items()})
+        yield from equations({f"u·{slope(f, name)}": value for name, value in pulled.items()}, look)
     if found.hvp is not None:
         along, product = found.hvp
         yield from _title(look, f"How the gradient moves along {_vector(look, along)} (H·v)")
-        yield from _lines(look, {f"∂({slope(f, name)})/∂v": value for name, value in product.items()})
+        yield from equations({f"∂({slope(f, name)})/∂v": value for name, value in product.items()}, look)
     if found.hessian:
         yield ""
-        yield from matrix(look, found.wrt, found.hessian)
+        yield from matrix(look, list(found.hessian), found.hessian)
     if found.taylor is not None:
         along, coefficients = found.taylor
         yield ""
@@ -58,9 +66,3 @@ def _vector(look: Look, along: Mapping[str, Value]) -> str:
         parts.append("...")
     others = "" if len(shown) == len(along) else ", others 0"
     return f"v: {', '.join(parts)}{others}"
-
-
-def _lines(look: Look, told: Mapping[str, Value]) -> Iterator[str]:
-    names = [look.letters(name) for name in told]
-    width = max(map(len, names), default=0)
-    return (f"{name.ljust(width)} = {look.figure(value)}" for name, value in zip(names, told.values(), strict=True))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from backprop.record import Trace
 from backprop.render import Format
-from backprop.render.drawing import edge_label, node_lines
+from backprop.render.drawing import edge_labels, node_lines
 from backprop.render.look import Look
 from backprop.render.tables import visible
 
@@ -22,9 +22,8 @@ def render(trace: Trace, look: Look) -> Iterator[str]:
         shape = {"input": ", shape=ellipse", "const": ", shape=plaintext"}.get(node.op, "")
         bold = ", style=bold" if node.id == trace.output else ""
         yield f"  {_quoted([node.id], look)} [label={_quoted(node_lines(trace, node, look), look)}{shape}{bold}];"
-    for edge in trace.edges:
-        label = edge_label(edge, look)
-        told = f" [label={_quoted([label], look)}]" if label else ""
+    for edge, text in edge_labels(trace, look):
+        told = f" [label={_quoted([text], look)}]" if text else ""
         yield f"  {_quoted([edge.source], look)} -> {_quoted([edge.target], look)}{told};"
     yield "}"
 

@@ -1,17 +1,28 @@
-"""The value and the gradient alone, a line each."""
+"""The value and the gradient alone, a line each; matrices drawn on a screen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from backprop.figures import ALL, MOST_IN_ANSWER
 from backprop.record import Value
 from backprop.render.look import Look
+from backprop.render.tables import equation
 from backprop.working import slope
 
 
 def render(output: str, value: Value, gradient: Mapping[str, Value], look: Look) -> Iterator[str]:
     """The lines, without line ends."""
-    told = {output: value} | {slope(output, name): steepness for name, steepness in gradient.items()}
+    return equations({output: value} | {slope(output, name): number for name, number in gradient.items()}, look)
+
+
+def equations(told: Mapping[str, Value], look: Look) -> Iterator[str]:
+    """`name = value` for each, the equals signs under each other. In a pipe every array is complete."""
     names = [look.letters(name) for name in told]
-    width = max(map(len, names))
-    return (f"{name.ljust(width)} = {look.figure(number)}" for name, number in zip(names, told.values(), strict=True))
+    width = max(map(len, names), default=0)
+    most = ALL if look.width is None else MOST_IN_ANSWER
+    for name, value in zip(names, told.values(), strict=True):
+        if isinstance(value, list):
+            yield from equation(look, name.ljust(width), [look.figure(value, most)])
+        else:
+            yield f"{name.ljust(width)} = {look.figure(value)}"

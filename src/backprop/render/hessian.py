@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from backprop.render import grids
 from backprop.render.look import Look
 from backprop.render.table import checked, point, statements
-from backprop.render.tables import Cell, natural_width, paragraph, table
+from backprop.render.tables import Cell, paragraph, table
 from backprop.working import slope, slope_of_slope
 
 if TYPE_CHECKING:
@@ -51,25 +52,9 @@ def _missing(report: HessianReport) -> str:
 def matrix(
     look: Look, names: Sequence[str], rows: Mapping[str, Mapping[str, Value]], missing: str = UNDEFINED
 ) -> Iterator[str]:
-    """The Hessian as a matrix, a row and a column for each name; on a narrow screen a few columns at a time."""
-    shown: list[list[Cell]] = [
-        [one, *(_figure(look, rows[one].get(other), missing) for other in names)] for one in names
-    ]
-    widest = max(1, look.width or 1)
-    first = 0
-    while first < len(names):
-        last = len(names)
-        while look.width is not None and last > first + 1:
-            columns = ["", *names[first:last]]
-            if natural_width(look, columns, [[row[0], *row[first + 1 : last + 1]] for row in shown]) <= widest:
-                break
-            last -= 1
-        title = "Hessian" if last - first == len(names) else f"Hessian, columns {names[first]} to {names[last - 1]}"
-        if first:
-            yield ""
-        part = ([row[0], *row[first + 1 : last + 1]] for row in shown)
-        yield from table(look, title, ["", *names[first:last]], part)
-        first = last
+    """The Hessian as a matrix, a row and a column for each name."""
+    shown: list[list[Cell]] = [[_figure(look, rows[one].get(other), missing) for other in names] for one in names]
+    yield from grids.grid(look, "Hessian", names, names, shown)
 
 
 def _figure(look: Look, value: Value | None, missing: str) -> Cell:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
+from typing import Any
 
 from backprop.record import Trace
 from backprop.render import Format
@@ -14,6 +17,25 @@ FORMAT = Format("json", suffix=".json", says="the whole trace, one node, edge an
 def render(trace: Trace, look: Look) -> Iterator[str]:
     """The lines of the record."""
     return (ascii_json(line) if look.ascii else line for line in trace.json_lines())
+
+
+_ELEMENT = r'(?:-?[0-9][-+.e0-9]*|null|"(?:-?[0-9][-+./e0-9]*|NaN|-?Infinity)")'
+_ROW = re.compile(rf"\[\n +({_ELEMENT}(?:,\n +{_ELEMENT})*)\n +\]")
+
+
+def indented(record: Any, ascii_only: bool) -> list[str]:
+    """A record as lines of JSON, an entry a line; a row of an array is one line.
+
+    >>> print("\\n".join(indented({"W": [[1.0, 2.0], [3.0, "1/3"]]}, False)))
+    {
+     "W": [
+      [1.0, 2.0],
+      [3.0, "1/3"]
+     ]
+    }
+    """
+    text = json.dumps(record, ensure_ascii=ascii_only, indent=1, allow_nan=False)
+    return _ROW.sub(lambda row: f"[{' '.join(row[1].split())}]", text).split("\n")
 
 
 def ascii_json(text: str) -> str:

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
-from backprop.figures import DEFAULT_FIGURES, Written, figure
+from backprop.figures import (
+    ALL,
+    DEFAULT_FIGURES,
+    MOST_IN_CELL,
+    Figures,
+    Written,
+    element,
+    elements_of,
+    figure,
+    nested,
+    shape_of,
+)
 
 # Roles and their colours; a role's meaning never rests on colour alone.
 THEME = {
@@ -44,6 +55,14 @@ _PLAIN = str.maketrans(
         "≈": "~",
         "±": "+-",
         "½": "1/2",
+        "⊙": "*",
+        "ᵀ": "^T",
+        "⎡": "[",
+        "⎢": "[",
+        "⎣": "[",
+        "⎤": "]",
+        "⎥": "]",
+        "⎦": "]",
     }
 )
 
@@ -52,7 +71,8 @@ _PLAIN = str.maketrans(
 class Look:
     """`width` is the columns of the screen, None for a pipe: piped output is complete, never cut or wrapped.
 
-    `whole` shows a number that is text to its last digit, however many there are.
+    `whole` shows a number that is text to its last digit, however many there are. Arrays of more than `most` elements
+    are told in a few words.
     """
 
     figures: int = DEFAULT_FIGURES
@@ -60,12 +80,31 @@ class Look:
     colour: bool = False
     ascii: bool = False
     whole: bool = False
+    most: int = MOST_IN_CELL
 
-    def figure(self, value: Any) -> str:
-        """A number as every table and drawing shows it."""
-        if self.whole and isinstance(value, Written):
-            return str(value)
-        return figure(value, self.figures)
+    @property
+    def numbers(self) -> Figures:
+        """How numbers are written in the lines of a trace."""
+        return Figures(self.figures, self.most)
+
+    def in_full(self) -> Look:
+        """The same with every element of every array."""
+        return replace(self, most=ALL)
+
+    @property
+    def full(self) -> bool:
+        """Whether all elements of every array are shown."""
+        return self.most == ALL
+
+    def figure(self, value: Any, most: int | None = None) -> str:
+        """A number or an array as every table and drawing shows it; `most` elements of it where there is less room."""
+        most = self.most if most is None or self.full else most
+        if self.whole and isinstance(value, (Written, list)):
+            elements = elements_of(value)
+            if len(elements) <= most:
+                texts = [str(one) if isinstance(one, Written) else element(one, self.figures) for one in elements]
+                return nested(shape_of(value), texts)
+        return figure(value, self.figures, most)
 
     def letters(self, text: str) -> str:
         """The text in letters that the output can carry; names that it cannot are written \\u03b1."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from backprop.figures import shape_text
 from backprop.record import Trace
 from backprop.render import Format, mermaid
 from backprop.render.look import Look
@@ -34,7 +35,9 @@ def _page(trace: Trace, look: Look) -> Iterator[str]:
         yield from ("", f"Kind: {_code(trace.kind)}.")
     if trace.convention is not None:
         yield from ("", f"Convention: {_code(trace.convention)}.")
-    yield from _table("Values", ("node", "formula", put_in(trace), "value"), _values(value_lines(trace, look)))
+    shapes = {node.id: shape_text(node.shape) for node in trace.nodes if node.shape}
+    columns: tuple[str, ...] = ("node", *(["shape"] if shapes else []), "formula", put_in(trace), "value")
+    yield from _table("Values", columns, _values(value_lines(trace, look), shapes))
     title, lines = ("Tangents", tangent_lines) if trace.mode == "forward" else ("Adjoints", adjoint_lines)
     columns = (title[:-1].lower(), "chain rule", "rules put in", put_in(trace), "value", "remark")
     yield from _table(title, columns, _slopes(lines(trace, look)))
@@ -48,9 +51,10 @@ def _page(trace: Trace, look: Look) -> Iterator[str]:
     yield f"**{_text(verdict(trace, look)[0])}**"
 
 
-def _values(lines: Iterable[Working]) -> Iterator[list[str]]:
+def _values(lines: Iterable[Working], shapes: Mapping[str, str]) -> Iterator[list[str]]:
     for line in lines:
-        yield [_code(line.left), *map(_code, ("".join(line.rules), "".join(line.numbers))), _value(line)]
+        shape = [shapes.get(line.left, "")] if shapes else []
+        yield [_code(line.left), *shape, *map(_code, ("".join(line.rules), "".join(line.numbers))), _value(line)]
 
 
 def _slopes(lines: Iterable[Working]) -> Iterator[list[str]]:

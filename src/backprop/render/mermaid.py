@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from backprop.record import Trace
 from backprop.render import Format
-from backprop.render.drawing import edge_label, node_lines
+from backprop.render.drawing import edge_labels, node_lines
 from backprop.render.look import Look
 from backprop.render.tables import visible
 
@@ -26,8 +26,8 @@ def render(trace: Trace, look: Look) -> Iterator[str]:
         label = "<br/>".join(escape(look.letters(line)) for line in node_lines(trace, node, look))
         left, right = ('(["', '"])') if node.op == "input" else ('["', '"]')
         yield f"  n{number}{left}{label}{right}"
-    for edge in trace.edges:
-        label = escape(look.letters(edge_label(edge, look)))
+    for edge, text in edge_labels(trace, look):
+        label = escape(look.letters(text))
         middle = f'-->|"{label}"|' if label else "-->"
         yield f"  n{numbers[edge.source]} {middle} n{numbers[edge.target]}"
 

@@ -58,7 +58,7 @@ def _detail(one: Operation, look: Look) -> Iterator[str]:
     facts.append(("defined for", one.domain or "everywhere"))
     facts += [("kink where", f"{text} = 0") for text in one.kinks]
     facts += [(f"note {code}", f"when {when}") for code, when in one.notes]
-    facts.append(("cost", f"about {one.flops} flop{'' if one.flops == 1 else 's'}"))
+    facts.append(("cost", one.work or f"about {one.flops} flop{'' if one.flops == 1 else 's'}"))
     width = max(len(name) for name, _ in facts)
     for name, text in facts:
         yield from paragraph(look, f"  {name.ljust(width)}  {text}", indent=" " * (width + 4))

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Any
 
 from backprop.factors import as_addend, as_factor
-from backprop.figures import figure
+from backprop.figures import figure, whole
 from backprop.mistakes import TermsWithoutSize, UnknownFormat
 from backprop.path_sums import (
     Factored,
@@ -69,15 +69,6 @@ def lines(
     if format == "csv":
         return map(look.letters, given)
     return map(ascii_json, given) if look.ascii else given
-
-
-def whole(number: int) -> str:
-    """Every digit of a whole number, however many: `str` refuses beyond 4300.
-
-    >>> whole(3**200)[:12], len(whole(10**5000))
-    ('265613988875', 5001)
-    """
-    return format(Decimal(number), "f")
 
 
 def how_many(number: int, one: str, many: str) -> str:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, TextIO
 
 from backprop.factors import as_addend
 from backprop.render import table as trace_table
 from backprop.render.look import Look
-from backprop.render.tables import paragraph, table
+from backprop.render.tables import equation, paragraph, table
 
 if TYPE_CHECKING:
+    from backprop.record import Value
     from backprop.step import Descent, Learned
 
 # A run that takes longer than this shows how far it is.
 PATIENCE = 1.0
+
+# A row of the table has room for arrays of so few elements.
+MOST_IN_ROW = 4
 
 # On a screen a table of more steps than this grows sparse.
 MOST_ROWS = 40
@@ -77,6 +81,10 @@ def _working(step: Learned, look: Look) -> Iterator[str]:
     width = max(len(name) for name in step.after)
     rate = as_addend(look.figure(step.rate))
     for name, value in step.after.items():
+        if isinstance(value, list):
+            moved = [look.figure(step.before[name]), f"- {rate} ·", look.figure(step.slopes[name])]
+            yield from equation(look, name.ljust(width), moved, [look.figure(value)], indent="  ")
+            continue
         old, slope = look.figure(step.before[name]), as_addend(look.figure(step.slopes[name]))
         yield look.letters(f"  {name.ljust(width)} = {old} - {rate} · {slope} = {look.figure(value)}")
     if step.loss_after is not None:
@@ -93,11 +101,11 @@ def _losses(descent: Descent, taken: Iterator[Learned], look: Look) -> Iterator[
 
     def rows() -> Iterator[list[str]]:
         nonlocal shown
-        yield ["0", look.figure(first.loss), *map(look.figure, first.before.values())]
+        yield ["0", look.figure(first.loss), *_params(first.before, look)]
         held: list[str] = []
         for step in chain([first], taken):
             loss = "undefined" if step.loss_after is None else look.figure(step.loss_after)
-            held = [str(step.number), loss, *map(look.figure, step.after.values())]
+            held = [str(step.number), loss, *_params(step.after, look)]
             if not thinned or is_round(step.number):
                 shown += 1
                 yield held
@@ -111,6 +119,11 @@ def _losses(descent: Descent, taken: Iterator[Learned], look: Look) -> Iterator[
     if shown < descent.last.number:
         text = f"{shown} of {descent.last.number} steps are shown; a pipe, or --format ndjson, gets them all"
         yield look.paint(look.letters(text), "quiet")
+
+
+def _params(values: Mapping[str, Value], look: Look) -> Iterator[str]:
+    """The params in a row of a long table; of larger arrays what can be told in a few words."""
+    return (look.figure(value, MOST_IN_ROW) for value in values.values())
 
 
 def is_round(number: int) -> bool:

@@ -10,17 +10,20 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 
+from backprop.figures import shape_of, shape_text
 from backprop.record import Edge, Node, OneSided, Trace, Value, Witness
 from backprop.render import Format
+from backprop.render.blocks import block
 from backprop.render.kinks import is_taken, taken
 from backprop.render.look import Look
-from backprop.render.tables import MEASURED, Cell, cells, natural_width, paragraph, table, visible, wrap
+from backprop.render.tables import MEASURED, Cell, cells, equation, natural_width, paragraph, table, visible, wrap
 from backprop.working import (
     NO_VALUE,
     NOT_PROVEN,
     NOT_TAKEN,
+    Known,
     Working,
     forward_working,
     is_unproven,
@@ -37,6 +40,9 @@ TERMS_IN_A_LINE = 3
 NARROW_REMARK = 14
 # The widest formula that stands in the gradient's table rather than below it.
 WIDEST_FORMULA = 48
+
+# How to see all of an array.
+FULL = "--full shows every element"
 
 WITNESSES = {"sympy": "SymPy", "sympy rules": "SymPy"}
 
@@ -65,6 +71,8 @@ def _sections(trace: Trace, look: Look, program: bool) -> Iterator[str]:
     yield from _notes(trace, look)
     if trace.birth is not None:
         yield from paragraph(look, f"to see it alone: {trace.birth.command}", "quiet", "      ")
+    if any(node.shape and math.prod(node.shape) > look.most for node in trace.nodes):
+        yield from paragraph(look, f"arrays of more than {look.most} elements are told in a few words; {FULL}", "quiet")
     text, role = verdict(trace, look)
     yield ""
     yield from paragraph(look, text, role)
@@ -94,12 +102,19 @@ def _point(trace: Trace, look: Look) -> Iterator[str]:
 
 
 def point(look: Look, word: str, inputs: Mapping[str, Value]) -> Iterator[str]:
-    """Names with their values, as many in a line as fit; nothing when there are none."""
-    if inputs:
+    """Names with their values, as many numbers in a line as fit, each array by itself; nothing when there are none."""
+    begin = f"{word}  "
+    for is_array, some in groupby(inputs.items(), lambda item: isinstance(item[1], list)):
+        if is_array:
+            for name, value in some:
+                yield from equation(look, begin + name, [look.figure(value)])
+                begin = " " * len(begin)
+            continue
         # the room inside an equation is no place to break a line
-        equations = (f"{name}\u00a0=\u00a0{look.figure(value)}" for name, value in inputs.items())
-        lines = paragraph(look, f"{word}  {', '.join(equations)}", indent=" " * (len(word) + 2))
+        equations = (f"{name}\u00a0=\u00a0{look.figure(value)}" for name, value in some)
+        lines = paragraph(look, begin + ", ".join(equations), indent=" " * len(begin))
         yield from (line.replace("\u00a0", " ").replace("\\xa0", " ") for line in lines)
+        begin = " " * len(begin)
 
 
 def program_lines(trace: Trace) -> list[str]:
@@ -110,12 +125,15 @@ def program_lines(trace: Trace) -> list[str]:
 
 def statements(lines: Sequence[str]) -> list[str]:
     """The lines that work something out: comments go, and so do declarations, whose values are told beside them."""
-    bare = [line.rstrip() for line in (_COMMENT.sub("", line) for line in lines)]
-    return [line for line in bare if line and not _DECLARATION.match(line)]
+    bare = _DECLARATION.sub("", "\n".join(_COMMENT.sub("", line) for line in lines))
+    return [line for line in map(str.rstrip, bare.split("\n")) if line]
 
 
-# A declaration that ends on its line and holds nothing but a number or a name.
-_DECLARATION = re.compile(r"\s*(?:input|param)\s+\w+(?:\s*=\s*[^\s;(\[]*)?\s*;?$")
+# A declaration that ends on its line, or with its array, and holds nothing but numbers or a name.
+_DECLARATION = re.compile(
+    r"^[^\S\n]*(?:input|param)[^\S\n]+\w+(?:[^\S\n]*=[^\S\n]*(?:\[[\[\]\s\w.,+−/-]*\]|[^\s;(\[]*))?[^\S\n]*;?[^\S\n]*$",
+    re.MULTILINE,
+)
 _EXPECTATION = re.compile(r"\s*#\s*expect\b")
 _COMMENT = re.compile(r"#[^\n]*")
 _LAYOUT = re.compile(r"[\s;]+")
@@ -132,8 +150,9 @@ def _bare(program: str) -> str:
 def _values(trace: Trace, look: Look) -> Iterator[str]:
     columns = ("node", "formula", put_in(trace), "value")
     digits = {node.id: told for node in trace.nodes if (told := node.digits) is not None}
-    layout = _with_digits((columns, _value_cells), digits)
-    yield from _section(look, "Values, inputs first", value_lines(trace, look), layout)
+    shapes = {node.id: shape_text(node.shape) for node in trace.nodes if node.shape}
+    layout = _with_shapes(_with_digits((columns, _value_cells), digits), shapes)
+    yield from _section(look, "Values, inputs first", value_lines(trace, look), layout, shapes=shapes)
 
 
 def _slopes_table(trace: Trace, look: Look) -> Iterator[str]:
@@ -158,19 +177,19 @@ def put_in(trace: Trace) -> str:
 
 def value_lines(trace: Trace, look: Look) -> Iterator[Working]:
     """How each value is worked out, inputs first."""
-    values = {node.id: look.figure(node.value) for node in trace.nodes if node.value is not None}
-    return (forward_working(node, values.get, look.figures) for node in trace.nodes if _is_step(node, trace))
+    known = Known(trace.nodes, look.numbers)
+    return (forward_working(node, known.number, look.numbers) for node in trace.nodes if _is_step(node, trace))
 
 
 def adjoint_lines(trace: Trace, look: Look) -> Iterator[Working]:
     """How each adjoint is gathered, output first."""
     leaving = _edges_by(trace, "source")
-    adjoints = {node.id: node.adjoint for node in trace.nodes}
+    adjoints, known = {node.id: node.adjoint for node in trace.nodes}, Known(trace.nodes, look.numbers)
     # what nobody reads may stand behind the output
     output = [node for node in trace.nodes if node.id == trace.output]
     nodes = chain(output, (node for node in reversed(trace.nodes) if node.id != trace.output))
     return (
-        reverse_working(node, leaving.get(node.id, ()), adjoints.get, trace.output, look.figures)
+        reverse_working(node, leaving.get(node.id, ()), adjoints.get, trace.output, look.numbers, known)
         for node in nodes
         if node.taken and (node.adjoint is not None or node.id in leaving)
     )
@@ -179,10 +198,10 @@ def adjoint_lines(trace: Trace, look: Look) -> Iterator[Working]:
 def tangent_lines(trace: Trace, look: Look) -> Iterator[Working]:
     """How each node moves with the chosen input, inputs first."""
     arriving = _edges_by(trace, "target")
-    tangents = {node.id: node.tangent for node in trace.nodes}
+    tangents, known = {node.id: node.tangent for node in trace.nodes}, Known(trace.nodes, look.numbers)
     direction = ", ".join(trace.wrt)
     return (
-        tangent_working(node, arriving.get(node.id, ()), tangents.get, direction, look.figures)
+        tangent_working(node, arriving.get(node.id, ()), tangents.get, direction, look.numbers, known)
         for node in trace.nodes
         if node.taken and (_is_step(node, trace) or node.op == "input")
     )
@@ -192,7 +211,7 @@ def _edges_by(trace: Trace, end: str) -> dict[str, list[Edge]]:
     """The edges that carry a derivative, by the node at one of their ends."""
     found: dict[str, list[Edge]] = {}
     for edge in trace.edges:
-        if edge.formula is not None or edge.partial is not None:
+        if edge.formula is not None or edge.partial is not None or edge.pull is not None:
             found.setdefault(edge.source if end == "source" else edge.target, []).append(edge)
     return found
 
@@ -227,6 +246,19 @@ def _with_digits(layout: tuple[Sequence[str], _Cells], digits: Mapping[str, floa
             yield row
 
     return [*columns[:place], "digits", *columns[place:]], with_digits
+
+
+def _with_shapes(layout: tuple[Sequence[str], _Cells], shapes: Mapping[str, str]) -> tuple[Sequence[str], _Cells]:
+    """A layout with a column behind the node: the shape of what stands there."""
+    columns, cells_of = layout
+    if not shapes:
+        return layout
+
+    def with_shapes(line: Working) -> Iterator[list[Cell]]:
+        for name, *rest in cells_of(line):
+            yield [name, shapes.get(line.left, ""), *rest]
+
+    return [columns[0], "shape", *columns[1:]], with_shapes
 
 
 def _value_cells(line: Working) -> Iterator[list[Cell]]:
@@ -284,6 +316,7 @@ def _section(
     title: str,
     lines: Iterator[Working],
     *layouts: tuple[Sequence[str], _Cells],
+    shapes: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
     """One table of working in the first of the layouts, columns and cells, that fits; else each node by itself."""
     first = list(islice(lines, MEASURED))
@@ -300,7 +333,7 @@ def _section(
     else:
         yield from paragraph(look, title, "heading")
         for line in every:
-            yield from _stacked(look, line)
+            yield from _stacked(look, line, (shapes or {}).get(line.left, ""))
     yield ""
 
 
@@ -309,24 +342,32 @@ def _rows(lines: Iterable[Working], cells_of: _Cells, count: int) -> Iterator[li
 
 
 _COLUMNS = {"node": "name", "adjoint": "name", "tangent": "name", "value": "value", "digits": "quiet"}
-_COLUMNS |= {"remark": "quiet"}
+_COLUMNS |= {"remark": "quiet", "shape": "quiet"}
 _COLUMNS |= dict.fromkeys(
     ("formula", "chain rule", "partial", "rules put in", "numbers put in", "formulas put in"), "formula"
 )
 
 
-def _stacked(look: Look, line: Working) -> Iterator[str]:
+def _stacked(look: Look, line: Working, shape: str = "") -> Iterator[str]:
     """A line of working for a narrow screen: whole if it fits, else broken before each equals sign, sums at a plus."""
     assert look.width is not None
-    whole = visible(look.letters(line.line))
-    if cells(whole) <= look.width:
+    said = look.letters(f"   (shape {shape})") if shape else ""
+    whole = visible(look.letters(line.line)) + said
+    if cells(whole) <= look.width and len(block(look.letters(line.value))) == 1:
         yield _painted(look, whole, line)
         return
-    left, *parts = whole.split(" = ")
+    left, *parts = whole.removesuffix(said).split(" = ")
+    if parts and parts[0] != visible(look.letters(line.value)):
+        parts[0] += said
     indent = " " * min(cells(left), 12)
     room = look.width - len(indent) - 3
     for place, part in enumerate(parts or [""]):
         start = f"{left} = " if place == 0 and parts else left if place == 0 else f"{indent} = "
+        drawn = [look.letters(one) for one in block(part)]
+        if len(drawn) > 1 and max(map(cells, drawn)) + cells(start) <= look.width:
+            for number, text in enumerate(drawn):
+                yield _painted(look, (" " * cells(start) if number else start) + text, line, at_start=place == 0)
+            continue
         sums = _sum_lines(part, look.width - cells(start), room) if " + " in part and len(line.chain) > 1 else [part]
         for number, text in enumerate(sums):
             for piece in wrap((f"{indent} + " if number else start) + text, look.width, f"{indent}   "):
@@ -363,10 +404,12 @@ def _gradient(trace: Trace, look: Look) -> Iterator[str]:
     if not trace.wrt:
         return
     values = {node.id: node.value for node in trace.nodes} | trace.inputs
+    shapes = {name: shape_text(shape_of(values.get(name))) for name in trace.wrt}
     said = _by_variable(trace)
     formulas = [trace.formulas.get(name, "") for name in trace.wrt]
     inside = any(formulas) and max(map(cells, formulas)) <= WIDEST_FORMULA
-    full = ["variable", "value", "gradient", *(["formula"] if inside else []), "checked (digits that agree)"]
+    full = ["variable", *(["shape"] if any(shapes.values()) else []), "value", "gradient"]
+    full += [*(["formula"] if inside else []), "checked (digits that agree)"]
     if not trace.witnesses:
         full.pop()
     if trace.kind == "symbol":
@@ -380,11 +423,12 @@ def _gradient(trace: Trace, look: Look) -> Iterator[str]:
             told = checked(said.get(name, []))
             if slope_there is None and told[1] == "quiet":
                 told = ("nothing to check", "quiet")
-            cell = {"variable": name, "value": look.figure(values.get(name)), "gradient": known, "formula": formula}
+            cell: dict[str, Cell] = {"variable": name, "shape": shapes[name], "value": look.figure(values.get(name))}
+            cell |= {"gradient": known, "formula": formula}
             yield [cell.get(column, told) for column in columns]
 
     # what is also told elsewhere makes room on a narrow screen: the value in the heading, the formula below the table
-    narrower = [[name for name in full if name not in left] for left in ((), ("value",), ("value", "formula"))]
+    narrower = [[name for name in full if name not in left] for left in ((), ("value",), ("value", "formula", "shape"))]
     for columns in narrower:
         if look.width is None or natural_width(look, columns, islice(rows(columns), MEASURED)) <= look.width:
             break
@@ -439,7 +483,7 @@ def _limits(trace: Trace, look: Look) -> Iterator[str]:
     yield ""
 
 
-_GRADIENT = {"variable": "name", "gradient": "gradient", "formula": "formula"}
+_GRADIENT = {"variable": "name", "shape": "quiet", "gradient": "gradient", "formula": "formula"}
 _ROLES = {"agrees": "good", "not checked": "quiet", "inaccurate": "warning", "DISAGREES": "bad"}
 
 
@@ -476,7 +520,8 @@ def _name(witness: Witness) -> str:
     """Who it is, with the digits that agree."""
     name = WITNESSES.get(witness.by, witness.by.replace("-", " "))
     known = witness.verdict == "agrees" and witness.digits is not None and math.isfinite(witness.digits)
-    return f"{name} {math.floor(witness.digits or 0)}" if known else name
+    where = f" at {witness.worst}" if witness.worst is not None else ""
+    return f"{name} {math.floor(witness.digits or 0)}{where}" if known else f"{name}{where}"
 
 
 def _instead(witness: Witness) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 
+from backprop.render.blocks import block
 from backprop.render.look import Look
 
 # A cell is text, or text with a role of its own, which wins over the role of its column.
@@ -31,8 +32,9 @@ def table(
 ) -> Iterator[str]:
     """The lines of a table, without line ends. `roles` gives each column its colour, `THEME` says which.
 
-    On a screen (`look.width`) cells wrap and nothing is cut; in a pipe every row is one line. A row may be shorter
-    than the columns. Text is shown as it is: it holds no markup, and control characters are written out.
+    On a screen (`look.width`) cells wrap and nothing is cut, and a cell that is a matrix is drawn as one where it fits;
+    in a pipe every row is one line. A row may be shorter than the columns. Text is shown as it is: it holds no markup,
+    and control characters are written out.
 
     >>> for line in table(Look(), None, ["node", "value"], [["x", "3"], ["v1", "-3"]]):
     ...     print(line)
@@ -59,7 +61,7 @@ def natural_width(look: Look, columns: Sequence[str], rows: Iterable[Sequence[Ce
     widths = [cells(visible(look.letters(name))) for name in columns]
     for row in rows:
         for place, cell in enumerate(row):
-            widths[place] = max(widths[place], cells(_cell(look, cell)[0]))
+            widths[place] = max(widths[place], *map(cells, _drawn(look, _cell(look, cell)[0])))
     return sum(widths) + len(GAP) * sum(1 for width in widths[1:] if width)
 
 
@@ -135,6 +137,50 @@ def paragraph(look: Look, text: str, role: str | None = None, indent: str = "   
     return (look.paint(line, role) for line in lines)
 
 
+def equation(look: Look, left: str, *parts: Sequence[str], indent: str = "") -> Iterator[str]:
+    """`left = part = part`, with matrices drawn on a screen; each part is a row of texts.
+
+    What is too wide for one line begins a new one at each equals sign. In a pipe all is one line.
+
+    >>> for line in equation(Look(width=40), "W", ["[[1, 2], [3, 4]]", "·", "2"], ["[[2, 4], [6, 8]]"]):
+    ...     print(line)
+    W = ⎡1  2⎤ · 2 = ⎡2  4⎤
+        ⎣3  4⎦       ⎣6  8⎦
+    """
+    told = [[visible(look.letters(text)) for text in part] for part in parts]
+    left = visible(look.letters(left))
+    if look.width is None:
+        yield f"{indent}{left} = " + " = ".join(" ".join(part) for part in told)
+        return
+    whole = _beside(look, [indent + left, *(text for part in told for text in ("=", *part))])
+    if max(map(cells, whole)) <= look.width:
+        yield from whole
+        return
+    margin = " " * min(cells(left), 12)
+    for place, part in enumerate(told):
+        start = indent + (f"{margin} =" if place else f"{left} =")
+        room = look.width - cells(start) - 1
+        lines = _beside(look, [start, *part])
+        if max(map(cells, lines)) > look.width and len(part) == 1:
+            lines = _beside(look, [start, *part], room)
+        if max(map(cells, lines)) > look.width:
+            inside = " " * (part[0].startswith("[") and len(part) == 1)
+            lines = wrap(f"{start} {' '.join(part)}", look.width, f"{indent}{margin}   {inside}")
+        yield from lines
+
+
+def _beside(look: Look, texts: Sequence[str], width: int | None = None) -> list[str]:
+    """Texts beside each other, the matrices among them in lines, in parts of a width if there is one."""
+    drawn = [[look.letters(line) for line in block(text, width)] for text in texts]
+    widths = [max(map(cells, lines)) for lines in drawn]
+    made = []
+    for row in range(max(map(len, drawn))):
+        pieces = [lines[row] if row < len(lines) else "" for lines in drawn]
+        padded = (piece + " " * (room - cells(piece)) for piece, room in zip(pieces, widths, strict=True))
+        made.append(" ".join(padded).rstrip())
+    return made
+
+
 _SIGNS = frozenset(("+", "-", "·", "*", "=", "→", "->", "→₁", "→₂"))
 
 
@@ -177,7 +223,7 @@ def _widths(look: Look, heads: list[str], rows: list[list[str]]) -> list[int]:
     words = [max((cells(word) for word in head.split(" ")), default=0) for head in heads]
     for row in rows:
         for place, text in enumerate(row):
-            full[place] = max(full[place], cells(text))
+            full[place] = max(full[place], *map(cells, _drawn(look, text)))
             if look.width is not None:
                 words[place] = max(words[place], max(map(cells, _words(text)), default=0))
     if look.width is None:
@@ -214,7 +260,7 @@ def _lines(
     look: Look, widths: list[int], row: Sequence[tuple[str, str | None]], roles: Sequence[str | None] | None
 ) -> Iterator[str]:
     """One row: one line in a pipe, as many as its tallest cell takes on a screen."""
-    parts = [[text] if look.width is None else wrap(text, width) for (text, _), width in zip(row, widths, strict=False)]
+    parts = [_in_lines(look, text, width) for (text, _), width in zip(row, widths, strict=False)]
     colours = [role or (roles[place] if roles and place < len(roles) else None) for place, (_, role) in enumerate(row)]
     for height in range(max(map(len, parts), default=0)):
         line = ""
@@ -226,6 +272,17 @@ def _lines(
                 owed = ""
             owed += " " * (widths[place] - cells(text)) + GAP
         yield line
+
+
+def _drawn(look: Look, text: str) -> list[str]:
+    """The text of a cell as it stands where there is room: a matrix in lines on a screen."""
+    return [text] if look.width is None else [look.letters(line) for line in block(text)]
+
+
+def _in_lines(look: Look, text: str, width: int) -> list[str]:
+    """The text of a cell in lines of that width; in one line in a pipe."""
+    lines = _drawn(look, text)
+    return lines if look.width is None or max(map(cells, lines)) <= width else wrap(text, width)
 
 
 def _is_control(letter: str) -> bool:

@@ -7,6 +7,8 @@ None shares code with the rules it checks, and each is bounded in time and memor
 3. the value alone, at 60 digits and more, beside the point and at it (`differences`);
 4. forward mode, reverse mode and the sum over paths are three orders of one sum (`modes`).
 
+An array program is held against the scalar program that it opens into, and all of these are asked of that (`arrays`).
+
 Where doubles lose digits the answers are worked out with more (`accuracy`), and it is those that the witnesses judge;
 what double precision is worth is told by a row of its own (`rounding`). A number with fewer digits than a double holds
 is not yet a wrong rule: the rules themselves are worked out at 60 digits as well (`fine`), and only where those are
@@ -14,6 +16,8 @@ wrong too does a witness disagree.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from backprop.accuracy.fine import of as fine_of
 from backprop.accuracy.lost_digits import first_loss, out_of_range
@@ -24,12 +28,18 @@ from backprop.record import Note, Witness
 from backprop.witnesses import child, differences, many_digits, modes, rounding, sympy_rules, sympy_whole
 from backprop.witnesses.certified import Enclosing
 
+if TYPE_CHECKING:
+    from backprop.witnesses.arrays import ArraysRunning, Closed
+
 
 class Running:
-    """Witnesses at work: SymPy is starting in its own process while the caller goes on."""
+    """Witnesses at work: SymPy is starting in its own process while the caller goes on.
 
-    def __init__(self, point: Point) -> None:
-        self.point = point
+    `closed` is the array program whose answers are judged, where the point is the program that it opens into.
+    """
+
+    def __init__(self, point: Point, closed: Closed | None = None) -> None:
+        self.point, self.closed = point, closed
         self.questions = sympy_rules.questions(point)
         self.whole = sympy_whole.question(point)
         self.process = None
@@ -42,10 +52,10 @@ class Running:
         point = self.point
         if not isinstance(point.kind, Real):
             answers = child.Answers() if self.process is None else self.process.answers()
-            return many_digits.testify(point, self.questions, self.whole, answers)
-        fine = fine_of(point)
+            return many_digits.testify(point, self.questions, self.whole, answers, self.closed)
+        fine = fine_of(point) if self.closed is None else self.closed.fine
         by_difference = differences.testify(point, fine)
-        by_modes = modes.testify(point, fine.weights)
+        by_modes = modes.testify(point, fine.weights) if self.closed is None else []
         answers = child.Answers() if self.process is None else self.process.answers()
         by_rule = sympy_rules.testify(point, self.questions, answers, fine)
         by_whole = sympy_whole.testify(point, self.whole, answers, fine)
@@ -64,9 +74,19 @@ class Running:
         return [*each, *by_rule, *([] if by_rounding is None else [by_rounding])], notes
 
 
-def start(point: Point) -> Running | Enclosing:
+def start(point: Point) -> Running | Enclosing | ArraysRunning:
     """Set the witnesses to work on a point; `finish` gathers what they say."""
-    return Enclosing(point, Running) if point.kind.intervals else Running(point)
+    if point.kind.arrays:
+        from backprop.array_point import ArrayPoint
+        from backprop.witnesses.arrays import ArraysRunning
+
+        assert isinstance(point, ArrayPoint)
+        return ArraysRunning(point, _started)
+    return _started(point)
+
+
+def _started(point: Point, closed: Closed | None = None) -> Running | Enclosing:
+    return Enclosing(point, Running) if point.kind.intervals else Running(point, closed)
 
 
 def verify(point: Point) -> tuple[list[Witness], list[Note]]:

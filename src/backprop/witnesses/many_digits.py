@@ -12,7 +12,7 @@ import math
 import time
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backprop.beside.differences import (
     MOST_EVALUATIONS,
@@ -26,15 +26,17 @@ from backprop.beside.differences import (
     weights,
 )
 from backprop.figures import figure
-from backprop.kinds import Hole, is_number
+from backprop.kinds import Hole, is_number, value_at
 from backprop.point import Point
 from backprop.record import Note, Witness
 from backprop.reverse import reverse
 from backprop.rules import partial, partials
-from backprop.kinds import value_at
 from backprop.witnesses import modes, sympy_rules, sympy_whole
 from backprop.witnesses.child import Answers
 from backprop.witnesses.sympy_rules import Questions
+
+if TYPE_CHECKING:
+    from backprop.witnesses.arrays import Closed
 
 BY = "difference"
 # Of the processor's time, so that it is the same question on a busy machine.
@@ -44,12 +46,16 @@ ROUNDING = 3
 
 
 def testify(
-    point: Point, asked: Questions, whole: dict[str, Any] | str, answers: Answers
+    point: Point, asked: Questions, whole: dict[str, Any] | str, answers: Answers, closed: Closed | None
 ) -> tuple[list[Witness], list[Note]]:
-    """What all witnesses say of the numbers of a point that are no doubles."""
-    court = Court(point)
+    """What all witnesses say of the numbers of a point that are no doubles.
+
+    `closed` is the array program whose answers they are, where the point is the one that it opens into.
+    """
+    court = Court(point, closed)
     by_rule = court.by_rules(asked, answers)
-    each = [*court.by_whole(whole, answers), *court.by_differences(), *modes.testify(point, court.weights)]
+    by_modes = modes.testify(point, court.weights) if closed is None else []
+    each = [*court.by_whole(whole, answers), *court.by_differences(), *by_modes]
     blame = sympy_rules.blame(by_rule)
     for witness in each:
         if witness.verdict == "DISAGREES" and witness.by != modes.BY_PATHS:
@@ -62,8 +68,8 @@ def testify(
 class Court:
     """A point whose derivatives are held against the truth."""
 
-    def __init__(self, point: Point) -> None:
-        self.point = point
+    def __init__(self, point: Point, closed: Closed | None = None) -> None:
+        self.point, self.closed = point, closed
         self.kind = point.kind
         self.sure = point.kind.checked
 
@@ -95,7 +101,7 @@ class Court:
             return Witness(name, by, "agrees", value, digits)
         if not self.kind.rounds:
             return Witness(name, by, "DISAGREES", value, digits)
-        rules = None if self.true_adjoints is None else self.true_adjoints[node]
+        rules = self._by_rules(node)
         if rules is None or isinstance(rules, Hole):
             reason = "whether the rules or the digits are to blame could not be told with more digits"
             return Witness(name, by, "inaccurate", value, digits, reason)
@@ -106,6 +112,13 @@ class Court:
             return Witness(name, by, "agrees", value, digits)
         reason = f"the rules are right; {self.sure} digits lose the others here, where terms cancel"
         return Witness(name, by, "inaccurate", value, digits, reason)
+
+    def _by_rules(self, node: int) -> Any:
+        """The adjoint by the rules that are judged, with more than twice the digits; None where it is not known."""
+        true = None if self.true_adjoints is None else self.true_adjoints[node]
+        if self.closed is None or true is None:
+            return true
+        return (self.closed.adjoints(2 * self.sure + 40) or {}).get(node)
 
     def _shown(self, truth: Any) -> Any:
         """What a witness found, as a Trace holds it: a number of so many digits."""

@@ -49,7 +49,7 @@ def testify(point: Point, weights: list[float]) -> list[Witness]:
         name = point.name_of(node)
         tangent = point.tangents({node: point.kind.number("1")})[point.graph.output]
         theirs = point.kind.number("0") if tangent is None else tangent
-        said.append(_compared(point, name, BY_FORWARD, gradient[name], theirs, weights[node]))
+        said.append(compared(point, name, BY_FORWARD, gradient[name], theirs, weights[node]))
         if node in mended and said[-1].verdict == "agrees":
             lost = found is not None and node in found.slopes
             reason = "doubles lose digits here" if lost else "the answer does not come from the rules here"
@@ -57,11 +57,12 @@ def testify(point: Point, weights: list[float]) -> list[Witness]:
             continue
         if counts[node] <= MOST_PATHS and counts[node] * len(point.graph) <= MOST_STEPS:
             theirs = sum_over_paths(point, node, counts)
-            said.append(_compared(point, name, BY_PATHS, gradient[name], theirs, weights[node]))
+            said.append(compared(point, name, BY_PATHS, gradient[name], theirs, weights[node]))
     return said
 
 
-def _compared(point: Point, of: str, by: str, ours: Any, theirs: Any, weight: float) -> Witness:
+def compared(point: Point, of: str, by: str, ours: Any, theirs: Any, weight: float) -> Witness:
+    """Two numbers that are one sum in two orders; `weight` is the sum of the sizes of its terms."""
     if isinstance(ours, Hole) or isinstance(theirs, Hole):
         return Witness(of, by, "not checked", reason="a partial on the way has no value")
     if not isinstance(ours, float):
@@ -112,7 +113,7 @@ def _all_at_once(point: Point, weights: list[float]) -> Witness:
     elif ours is None:
         ours = math.fsum(brought) if all(map(math.isfinite, brought)) else math.inf
     weight = math.fsum(weights[node] * by for node, by in doubles.items())
-    said = _compared(point, "all", BY_FORWARD, ours, theirs, weight)
+    said = compared(point, "all", BY_FORWARD, ours, theirs, weight)
     said.value = None
     said.reason = said.reason or "all inputs moved at once"
     return said

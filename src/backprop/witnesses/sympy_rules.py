@@ -153,8 +153,8 @@ def rule_gives(point: Point, node: int, position: int, truth: Any) -> bool | Non
 
     None when the rule has no value with many digits.
     """
-    from backprop.kinds.digits import Digits
     from backprop.kinds import value_at
+    from backprop.kinds.digits import Digits
 
     row = point.graph.row(node)
     assert row is not None

@@ -1,0 +1,609 @@
+"""Jacobians: every derivative of every element of the output, and its products with a vector from either side.
+
+A forward pass, moving one element of an input, gives a column of the Jacobian; a reverse pass, from one element of the
+output, gives a row. The side that costs less is taken (Griewank and Walther, Evaluating Derivatives, 2008, chapter 3),
+and columns, or rows, that do not touch share a pass (`sparsity`). The passes go over the closed graph, whose nodes are
+arrays. Beside it each element of the output is a scalar program of its own, the part of the opened one that leads to
+it: that confirms its row, and answers where the point is delicate (a kink, a hole, digits that doubles lose).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from backprop import kinds
+from backprop import point as points
+from backprop.array_point import ALWAYS_ASKED, ArrayPoint
+from backprop.arrays_text import element_name
+from backprop.beside.differences import as_double
+from backprop.gradient import refuse_holes, remarks
+from backprop.graph import INPUT
+from backprop.higher.gradient_graph import gradient_graph
+from backprop.higher.sparsity import Pattern, members, pattern
+from backprop.kinds import Hole, Kind, is_number
+from backprop.kinds.array import Shape, shape_of
+from backprop.kinds.doubles import Doubles
+from backprop.mistakes import OptionValue, TooMuchWork, Undefined
+from backprop.opening import MOST_NODES, Opened
+from backprop.point import Number, Point, Program
+from backprop.record import Note, Value, Witness
+from backprop.reverse import reverse
+from backprop.rules import kinks
+from backprop.values import values
+
+if TYPE_CHECKING:
+    from backprop.higher.directions import Asked
+
+# Derivatives that are held at once: 10 million doubles are 80 megabytes.
+MOST_DERIVATIVES = 10_000_000
+# Nodes of the opened program that are worked out again, element by element of the output, to confirm its rows; and to
+# look at those that are delicate.
+MOST_CONFIRMED, MOST_LOOKED_AT = 30_000, 300_000
+# Digits that the closed and the opened program have to have in common.
+ENOUGH = 10.0
+MOST_NOTES = 20
+
+
+@dataclass(slots=True)
+class Passes:
+    """How a Jacobian was worked out: its size, and how many passes each mode takes (and takes without sharing)."""
+
+    mode: str
+    rows: int
+    columns: int
+    forward: int
+    reverse: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record for JSON."""
+        return {"mode": self.mode, "forward": self.forward, "reverse": self.reverse}
+
+
+@dataclass(slots=True)
+class Jacobian:
+    """The derivatives by each name: nested lists, first the axes of the output, then those of the input.
+
+    `shape` is that of the output, `shapes` those of the inputs.
+    """
+
+    shape: Shape
+    shapes: dict[str, Shape]
+    derivatives: dict[str, Value]
+    passes: Passes
+    witnesses: list[Witness] = field(default_factory=list)
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether a witness found other numbers."""
+        return any(witness.verdict == "DISAGREES" for witness in self.witnesses)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The derivatives for JSON."""
+        return {
+            name: {"shape": [*self.shape, *self.shapes[name]], "values": found}
+            for name, found in self.derivatives.items()
+        }
+
+
+@dataclass(slots=True)
+class Sparsity:
+    """Where a Jacobian or a Hessian (`of`) may have numbers other than 0: the columns of each row.
+
+    `forward` and `reverse` are the passes that it takes when columns, or rows, that do not touch share one. `names`
+    are the inputs, or the output, along the columns and the rows, each with how many elements it has.
+    """
+
+    of: str
+    pattern: Pattern
+    forward: int
+    reverse: int
+    along_rows: list[tuple[str, int]]
+    along_columns: list[tuple[str, int]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record for JSON."""
+        found = self.pattern
+        return {
+            "of": self.of,
+            "shape": [len(found.rows), found.columns],
+            "nonzeros": found.nonzeros,
+            "rows": [list(members(row)) for row in found.rows],
+            "passes": {"forward": self.forward, "reverse": self.reverse},
+        }
+
+
+def jacobian(
+    program: str | Program,
+    inputs: Mapping[str, Number],
+    wrt: Sequence[str] | None = None,
+    kind: str | Kind = "real",
+    limit: int | None = None,
+    mode: str | None = None,
+) -> dict[str, Any]:
+    """The Jacobian by each name in `wrt`: the shape of the output, then that of the input.
+
+    `mode` is "forward" or "reverse", the cheaper one when it is None. Raises `Mistake`, also where the value or a
+    derivative does not exist.
+
+    >>> jacobian("[x*y, sin(x)]", {"x": 0, "y": 3})["x"].tolist()
+    [3.0, 1.0]
+    """
+    outputs = Outputs(points.at(program, inputs, wrt, kinds.by_name(kind, limit)))
+    outputs.refuse()
+    return {name: outputs.here.kind.answer(found) for name, found in outputs.jacobian(mode).items()}
+
+
+class Outputs:
+    """A program at a point as a function from the elements of its inputs to those of its output.
+
+    `columns` are the elements of the nodes asked for: the node and the place in it, row by row.
+    """
+
+    def __init__(self, here: Point) -> None:
+        self.here = here
+        self.kind = here.kind
+        self.base: Kind = here.kind.base if isinstance(here, ArrayPoint) else here.kind
+        self.shape = here.shape
+        self.count = math.prod(self.shape)
+        self.shapes = {node: shape_of(here.values[node]) for node in here.wrt}
+        self.sizes = {node: math.prod(shape) for node, shape in self.shapes.items()}
+        self.columns = [(node, place) for node in here.wrt for place in range(self.sizes[node])]
+        self.output = here.graph.ids[here.graph.output]
+        self._asked: dict[int, Point] | None = None
+        self.unasked: list[int] = []  # delicate rows that would take too long to look at
+
+    # -- names
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What each column is called: x[1]."""
+        here = self.here
+        return [
+            element_name(here.name_of(node), at) for node in here.wrt for at in np.ndindex(*self.shapes[node])
+        ]
+
+    @cached_property
+    def rows(self) -> list[str]:
+        """What each row is called: f[0]."""
+        return [element_name(self.output, at) for at in np.ndindex(*self.shape)]
+
+    # -- refusals and notes
+
+    def refuse(self) -> None:
+        """Raises `Undefined` and its like for an output that has no value at all."""
+        if isinstance(self.here.value(), Hole):
+            refuse_holes(self.here)
+
+    def _afford(self) -> None:
+        if self.count * len(self.columns) > MOST_DERIVATIVES:
+            raise TooMuchWork(
+                f"the Jacobian would have {self.count * len(self.columns):,} elements; up to {MOST_DERIVATIVES:,} are "
+                "worked out",
+                "A row or a column of it, or a sum of them, takes one pass: --vjp, --jvp   Fewer inputs: --wrt x",
+            ).within(self.here.syntax.source)
+
+    def value(self) -> Any:
+        """The value of the output. Raises what `gradient.refuse_holes` does for an element that has none."""
+        numbers = self._flat(self.here.value(), self.count)
+        for row, point in self._answering(numbers).items():
+            if not is_number(numbers[row]) or point.answer() is not point.value():
+                numbers[row] = point.answer()
+        self._refuse_missing(numbers)
+        return self.shaped(list(numbers), self.shape)
+
+    def remarks(self) -> list[Note]:
+        """What a reader of the numbers has to know: kinks, lost digits."""
+        found: dict[str, Note] = {}
+        for point in self.asked().values():
+            for note in remarks(point):
+                found.setdefault(note.text, note)
+        told = list(found.values())
+        if len(told) > MOST_NOTES:
+            told[MOST_NOTES:] = [Note("more", f"{len(told) - MOST_NOTES} more notes are about other elements")]
+        if self.unasked:
+            names = ", ".join(self.rows[row] for row in self.unasked[:8])
+            text = f"{names}: there is a kink on the way, and the program is too large to look beside the point"
+            told.append(Note("not-looked-at", text))
+        return told
+
+    # -- the opened program
+
+    @cached_property
+    def opened(self) -> Opened | None:
+        """The opened program, where it is small enough to be asked always."""
+        return self.here.opened_graph(ALWAYS_ASKED) if isinstance(self.here, ArrayPoint) else None
+
+    def places(self, opened: Opened) -> list[int]:
+        """The nodes of the elements of the output in an opened program."""
+        return [int(place) for place in opened.places[self.here.graph.output].flat]
+
+    def pattern(self, opened: Opened | None) -> Pattern | None:
+        """Which columns each row may have numbers in; None for arrays that are not opened."""
+        here = self.here
+        if here.is_scalar:
+            return pattern(here.graph, here.wrt, [here.graph.output])
+        if opened is None:
+            return None
+        sources = [int(place) for node in here.wrt for place in opened.places[node].flat]
+        return pattern(opened.graph, sources, self.places(opened))
+
+    def asked(self, doubtful: Iterable[int] = ()) -> dict[int, Point]:
+        """Elements of the output as scalar programs of their own: all of them where that is soon done, else those that
+        meet a kink, and those that are `doubtful`, because a number is missing there."""
+        if self._asked is not None:
+            return self._asked
+        here = self.here
+        if not isinstance(here, ArrayPoint):
+            self._asked = {0: here}
+            return self._asked
+        doubtful = set(doubtful)
+        if not self.shape:
+            point = here.opened()
+            self._asked = {} if point is None else {0: point}
+            return self._asked
+        opened = self.opened or (here.opened_graph(MOST_NODES) if doubtful else None)
+        self._asked = {}
+        if opened is None:
+            return self._asked
+        places, spent = self.places(opened), 0
+        delicate = doubtful | self._at_kinks(opened, places)
+        for row in (*sorted(delicate), *(row for row in range(self.count) if row not in delicate)):
+            if places[row] < 0:
+                continue  # a number written in the program
+            if spent > (MOST_LOOKED_AT if row in delicate else MOST_CONFIRMED):
+                self.unasked += [row] if row in delicate else []
+                continue
+            point = here.element(opened, places[row])
+            spent += len(point.graph)
+            self._asked[row] = point
+        return self._asked
+
+    def _at_kinks(self, opened: Opened, places: list[int]) -> set[int]:
+        """The rows on whose way a kink is met."""
+        graph = opened.graph
+        leaves = {graph.inputs[name]: self.base.number(text) for name, text in opened.given.items()}
+        met = list(kinks(graph, self.base, values(graph, self.base, leaves)))
+        if not met:
+            return set()
+        reached = pattern(graph, met, places)
+        return {row for row, found in enumerate(reached.rows) if found}
+
+    def _is_own(self, node: int) -> bool:
+        """Whether the elements of a node are nodes of their own in the opened program, not those of its operand."""
+        row = self.here.graph.row(node)
+        return self.here.graph.codes[node] == INPUT or (row is not None and not row.arrays)
+
+    # -- products with a vector
+
+    def forward(self, direction: Mapping[int, Any]) -> Any:
+        """The Jacobian times a vector (node to tangent), by the rules: one forward pass."""
+        return self._filled(self.here.tangents(direction)[self.here.graph.output], self.shape)
+
+    def back(self, seed: Any) -> list[Any]:
+        """A vector (in the shape of the output) times the Jacobian, by the rules, for each node: one reverse pass."""
+        here = self.here
+        adjoints = reverse(here.graph, here.partials, here.kind, seed=seed).adjoints
+        return [self._filled(adjoints[node], self.shapes[node]) for node in here.wrt]
+
+    def _filled(self, found: Any, shape: Shape) -> Any:
+        """What a pass found, in its shape; 0 where it did not get."""
+        found = self.base.number("0") if found is None else found
+        if not isinstance(self.kind, (Doubles,)) and isinstance(found, Hole) and shape:
+            made = np.empty(shape, dtype=object)
+            made.fill(found)
+            return made
+        return self.kind.broadcast(found, shape) if isinstance(self.here, ArrayPoint) else found
+
+    def shaped(self, numbers: Sequence[Any], shape: Shape) -> Any:
+        """Numbers, row by row, as a value of the kind."""
+        return self.kind.packed(numbers, shape) if isinstance(self.here, ArrayPoint) else numbers[0]
+
+    def times(self, direction: Mapping[int, Any]) -> Any:
+        """The Jacobian times a vector: the answer. Raises what `gradient.refuse_holes` does."""
+        found = self._flat(self.forward(direction), self.count)
+        amounts = dict(zip(self.names, (one for node in self.here.wrt for one in self._amounts(direction, node)),
+                           strict=True))  # fmt: skip
+        for row, point in self._answering(found).items():
+            gradient = point.gradient()
+            if is_number(found[row]) and all(gradient[name] is one for name, one in point.by_rules().items()):
+                continue
+            total = self.base.number("0")
+            for name, slope in gradient.items():
+                if not self.base.is_zero(amounts[name]):
+                    total = self.base.add(total, self.base.scale(slope, amounts[name]))
+            found[row] = total
+        self._refuse_missing(found)
+        return self.shaped(list(found), self.shape)
+
+    def _amounts(self, direction: Mapping[int, Any], node: int) -> Sequence[Any]:
+        zero = self.base.number("0")
+        return [zero] * self.sizes[node] if node not in direction else self._flat(direction[node], self.sizes[node])
+
+    def pulled(self, seed: Any) -> list[Any]:
+        """A vector times the Jacobian: the answer for each node. Raises what `gradient.refuse_holes` does."""
+        numbers = self._flat(seed, self.count)
+        if not self.shape:  # of one number it is a multiple of the gradient, whose numbers are answers
+            gradient = self.here.gradient()
+            slopes = [gradient[self.here.name_of(node)] for node in self.here.wrt]
+            scaled = [[self.base.scale(numbers[0], one) for one in self._flat(slope, self.sizes[node])]
+                      for node, slope in zip(self.here.wrt, slopes, strict=True)]  # fmt: skip
+            return [self.shaped(one, self.shapes[node]) for node, one in zip(self.here.wrt, scaled, strict=True)]
+        zero = self.base.number("0")
+        by_rules = np.concatenate([self._flat(one, one.size if isinstance(one, np.ndarray) else 1)
+                                   for one in self.back(seed)])  # fmt: skip
+        missing = [row for row in range(self.count)] if not all(map(is_number, by_rules)) else []
+        mended = {row: point for row, point in self._answering(numbers, missing).items()
+                  if any(point.gradient()[name] is not one for name, one in point.by_rules().items())}  # fmt: skip
+        if mended or missing:
+            asked = self.asked() if missing else mended
+            kept = [zero if row in asked else one for row, one in enumerate(numbers)]
+            by_rules = np.concatenate([self._flat(one, one.size if isinstance(one, np.ndarray) else 1)
+                                       for one in self.back(self.shaped(kept, self.shape))])  # fmt: skip
+            place = {name: at for at, name in enumerate(self.names)}
+            for row, point in asked.items():
+                if self.base.is_zero(numbers[row]):
+                    continue
+                for name, slope in point.gradient().items():
+                    brought = self.base.scale(numbers[row], slope)
+                    by_rules[place[name]] = self.base.add(by_rules[place[name]], brought)
+        self._refuse_missing(by_rules)
+        found, at = [], 0
+        for node in self.here.wrt:
+            found.append(self.shaped(list(by_rules[at : at + self.sizes[node]]), self.shapes[node]))
+            at += self.sizes[node]
+        return found
+
+    # -- the whole
+
+    def plan(self, mode: str | None = None) -> tuple[Passes, list[list[int]], Pattern | None]:
+        """Which mode to take, and the columns or rows that each of its passes works out."""
+        found = self.pattern(self.opened)
+        rows, columns = self.count, len(self.columns)
+        by_column = [[one] for one in range(columns)] if found is None else found.groups()
+        by_row = [[one] for one in range(rows)] if found is None else found.turned().groups()
+        if mode not in (None, "forward", "reverse"):
+            raise OptionValue("mode", mode, "There are: forward, reverse")
+        if mode is None:
+            shared = None if len(by_column) == columns else len(by_column)
+            mode = "forward" if self._forward_cost(shared) <= self._reverse_cost(len(by_row)) else "reverse"
+        return Passes(mode, rows, columns, len(by_column), len(by_row)), by_column if mode == "forward" else by_row, found
+
+    def _work(self) -> list[int]:
+        """About how many multiplications it takes to carry one number over each edge."""
+        graph, known, slopes = self.here.graph, self.here.values, self.here.partials.values
+        sizes = [math.prod(shape_of(value)) for value in known]
+        found = [0] * len(graph.args)
+        for node in range(len(graph)):
+            for edge in graph.edges_to(node):
+                if slopes[edge.place] is not None:
+                    found[edge.place] = max(sizes[edge.source], sizes[node])
+        return found
+
+    def _reverse_cost(self, passes: int) -> int:
+        return passes * (len(self.here.graph) + sum(self._work()))
+
+    def _forward_cost(self, passes: int | None) -> int:
+        """The cost of so many passes; if None, of one for each column: it is over where its input reaches no further."""
+        graph, work = self.here.graph, self._work()
+        if passes is not None:
+            return passes * (len(graph) + sum(work))
+        moved, wrt = [0] * len(graph), self.here.wrt
+        for place, node in enumerate(wrt):
+            moved[node] |= 1 << place
+        single = all(size == 1 for size in self.sizes.values())
+        cost = len(graph) * len(self.columns)
+        for node in range(len(graph)):
+            for edge in graph.edges_to(node):
+                if work[edge.place] and moved[edge.source]:
+                    moved[node] |= moved[edge.source]
+                    by = moved[edge.source]
+                    times = by.bit_count() if single else sum(self.sizes[wrt[one]] for one in members(by))
+                    cost += work[edge.place] * times
+        return cost
+
+    def matrix(self, mode: str | None = None) -> tuple[Any, Passes, list[Witness]]:
+        """The Jacobian as a matrix of numbers, every element of the output by every element of an input.
+
+        Raises what `gradient.refuse_holes` does for an element that does not exist.
+        """
+        self._afford()
+        passes, groups, found = self.plan(mode)
+        doubles = isinstance(self.kind, Doubles)
+        made = np.empty((self.count, len(self.columns)), dtype=np.float64 if doubles else object)
+        made.fill(self.base.number("0"))
+        across = made if passes.mode == "reverse" else made.T
+        touched = None
+        if found is not None:
+            touched = found.rows if passes.mode == "reverse" else found.turned().rows
+        for group in groups:
+            line = self._row_of(group) if passes.mode == "reverse" else self._column_of(group)
+            if len(group) == 1:
+                across[group[0]] = line
+                continue
+            assert touched is not None  # lines share a pass only where their pattern is known
+            for one in group:
+                at = list(members(touched[one]))
+                across[one, at] = [line[place] for place in at]
+        witnesses = self._judged(made)
+        self._refuse_missing(made.reshape(-1))
+        return made, passes, witnesses
+
+    def jacobian(self, mode: str | None = None) -> dict[str, Any]:
+        """The answer by name: an array in the shape of the output and then that of the input, or one number."""
+        made, _, _ = self.matrix(mode)
+        return self.by_name(made)
+
+    def by_name(self, made: Any) -> dict[str, Any]:
+        """The columns of a matrix by the nodes that they belong to."""
+        found, at = {}, 0
+        for node in self.here.wrt:
+            part = made[:, at : at + self.sizes[node]].reshape((*self.shape, *self.shapes[node]))
+            found[self.here.name_of(node)] = part.item() if not part.shape else part
+            at += self.sizes[node]
+        return found
+
+    def _column_of(self, group: list[int]) -> Any:
+        zero, one = self.base.number("0"), self.base.number("1")
+        moved: dict[int, list[Any]] = {}
+        for column in group:
+            node, place = self.columns[column]
+            moved.setdefault(node, [zero] * self.sizes[node])[place] = one
+        seed = {node: self.shaped(numbers, self.shapes[node]) for node, numbers in moved.items()}
+        return self._flat(self.forward(seed), self.count)
+
+    def _row_of(self, group: list[int]) -> Any:
+        numbers = [self.base.number("0")] * self.count
+        for row in group:
+            numbers[row] = self.base.number("1")
+        found = self.back(self.shaped(numbers, self.shape))
+        parts = [self._flat(one, self.sizes[node]) for node, one in zip(self.here.wrt, found, strict=True)]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def _flat(self, value: Any, count: int) -> Any:
+        """The numbers in a value as one row."""
+        if isinstance(value, np.ndarray):
+            return value.reshape(-1).copy()
+        made = np.empty(count, dtype=object)
+        made.fill(value)
+        if isinstance(self.kind, Doubles):
+            return np.array([math.nan if isinstance(one, Hole) else one for one in made], dtype=np.float64)
+        return made
+
+    # -- delicate elements
+
+    def _answering(self, numbers: Any, more: Iterable[int] = ()) -> dict[int, Point]:
+        """The scalar programs of elements that were asked, none of which has a hole. Raises as `refuse_holes` does."""
+        doubtful = {row for row, one in enumerate(numbers) if not is_number(one)} | {*more}
+        if not self.here.is_scalar:
+            doubtful |= {row for row, one in enumerate(self._flat(self.here.value(), self.count)) if not is_number(one)}
+        found = self.asked(doubtful)
+        for point in found.values():
+            refuse_holes(point)
+        return found
+
+    def _judged(self, made: Any) -> list[Witness]:
+        """Put the answers of the scalar programs into the matrix; what they say of the numbers that stood there."""
+        doubtful = set() if made.dtype == np.float64 and bool(np.isfinite(made).all()) else {
+            row for row in range(self.count) if not all(map(is_number, made[row]))
+        }  # fmt: skip
+        asked = self._answering([self.base.number("0")] * self.count, doubtful)
+        own = {node: self._is_own(node) for node in self.here.wrt}
+        said = {node: _Worst() for node in self.here.wrt}
+        for row, point in asked.items():
+            answers, rules = point.gradient(), point.by_rules()
+            largest = max((abs(as_double(one)) for one in rules.values() if _is_real(one)), default=0.0)
+            for column, (node, _) in enumerate(self.columns):
+                name = self.names[column]
+                if not own[node] or name not in answers:
+                    continue
+                here = made[row, column]
+                if not self.here.is_scalar and is_number(here) and is_number(rules[name]):
+                    said[node].hear(here, rules[name], largest, row, column)
+                if answers[name] is not rules[name] or not is_number(here):
+                    made[row, column] = answers[name]
+        if self.here.is_scalar:
+            return []
+        return [self._said(node, said[node], len(asked) == self.count and own[node]) for node in self.here.wrt]
+
+    def _said(self, node: int, worst: _Worst, asked: bool) -> Witness:
+        name = self.here.name_of(node)
+        if self.base.intervals:
+            return Witness(name, "opened", "not checked", reason="balls hold the true numbers")
+        if not asked:
+            reason = "the opened program is too large to go through it for each element"
+            return Witness(name, "opened", "not checked", reason=reason)
+        where = f"∂{self.rows[worst.row]}/∂{self.names[worst.column]}" if worst.row >= 0 else None
+        if worst.wrong:
+            return Witness(name, "opened", "DISAGREES", digits=worst.digits, worst=where)
+        return Witness(name, "opened", "agrees", digits=worst.digits if self.base.rounds else None, worst=where)
+
+    def _refuse_missing(self, numbers: Any) -> None:
+        """Raises `Undefined` where a number is missing that no scalar program could tell."""
+        if numbers.dtype == np.float64 and bool(np.isfinite(numbers).all()):
+            return
+        if all(map(is_number, numbers)):
+            return
+        raise Undefined(
+            "an element has no value by the rules, or overflows, and the program is too large to be opened there"
+        ).within(self.here.syntax.source)
+
+    # -- how it is told
+
+    def told(self, mode: str | None = None) -> Jacobian:
+        """The Jacobian as a record."""
+        made, passes, witnesses = self.matrix(mode)
+        shapes = {self.here.name_of(node): self.shapes[node] for node in self.here.wrt}
+        found = {name: self.kind.record(one) for name, one in self.by_name(made).items()}
+        return Jacobian(self.shape, shapes, found, passes, witnesses)
+
+    def patterns(self, asked: Asked) -> list[Sparsity]:
+        """The patterns that are asked for: that of the Jacobian unless it is the Hessian's alone."""
+        found = [self.hessian_sparsity()] if asked.hessian else []
+        return found + ([self.sparsity()] if asked.jacobian or not asked.hessian else [])
+
+    def sparsity(self) -> Sparsity:
+        """The pattern of the Jacobian. Raises `TooMuchWork` for a program that is too large to be opened."""
+        found = self.pattern(self._opened_for_pattern())
+        assert found is not None
+        forward, back = len(found.groups()), len(found.turned().groups())
+        return Sparsity("jacobian", found, forward, back, [(self.output, self.count)], self._along())
+
+    def hessian_sparsity(self) -> Sparsity:
+        """The pattern of the Hessian: that of the Jacobian of the gradient. Raises `TooMuchWork`."""
+        here, opened = self.here, self._opened_for_pattern()
+        graph = here.graph if opened is None else opened.graph
+        nodes = here.wrt
+        if opened is not None:
+            nodes = [int(place) for node in here.wrt for place in opened.places[node].flat]
+        written = gradient_graph(graph, nodes)
+        found = pattern(written.graph, written.variables(), written.gradient)
+        groups = len(found.groups())
+        return Sparsity("hessian", found, groups, groups, self._along(), self._along())
+
+    def _along(self) -> list[tuple[str, int]]:
+        return [(self.here.name_of(node), self.sizes[node]) for node in self.here.wrt]
+
+    def _opened_for_pattern(self) -> Opened | None:
+        if not isinstance(self.here, ArrayPoint):
+            return None
+        opened = self.here.opened_graph(MOST_NODES)
+        if opened is None:
+            raise TooMuchWork(
+                f"where derivatives stand is found out number by number, in a program of up to {MOST_NODES:,} of them",
+                "Try smaller arrays: the pattern is seldom another.",
+            ).within(self.here.syntax.source)
+        return opened
+
+
+@dataclass(slots=True)
+class _Worst:
+    """The element on which the opened program agrees least with the closed one."""
+
+    digits: float = 15.95
+    row: int = -1
+    column: int = -1
+    wrong: bool = False
+
+    def hear(self, ours: Any, theirs: Any, largest: float, row: int, column: int) -> None:
+        apart = ours - theirs
+        if not _is_real(apart) or not apart:
+            return
+        size = max(abs(as_double(ours)), abs(as_double(theirs)))
+        digits = round(min(15.95, max(0.0, -math.log10(abs(as_double(apart)) / size))), 2)
+        if digits < self.digits:
+            self.digits, self.row, self.column = digits, row, column
+        # what rounding leaves where terms cancel is no disagreement
+        if digits < ENOUGH and abs(as_double(apart)) > 1e-10 * largest:
+            self.wrong = True
+
+
+def _is_real(value: Any) -> bool:
+    """Whether it is a number that a double stands for, no ball."""
+    return is_number(value) and not hasattr(value, "mid")
+
