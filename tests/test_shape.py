@@ -36,7 +36,7 @@ LAYERS = (
     "path_sums",
     "accuracy.rewrites accuracy.lost_digits balls.certificates notes birthplace refusals witnesses sympy_child claims "
     "array_edges array_notes stencils",
-    "tracing gradient conventions.opinions higher.hessians higher.directions checks step expect reference schema",
+    "tracing gradient conventions.opinions higher.hessians higher.directions checks step expect reference schema costs",
     "render",
     "cli application completion __main__ __init__",
 )

@@ -6,7 +6,7 @@ say of its elements (dead and saturated units) is counted on the arrays themselv
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -14,11 +14,12 @@ import numpy as np
 
 from backprop import notes as of_numbers
 from backprop import ops, unopened
-from backprop.array_point import ArrayPoint
+from backprop.array_point import ALWAYS_ASKED, ArrayPoint
 from backprop.arrays_text import element_name
 from backprop.beside.one_sided import kink_text, kinks_met, limits, notes_of_the_whole, one_sided
 from backprop.kinds import Hole, is_number
 from backprop.kinds.array import elements, shape_of
+from backprop.opening import MOST_NODES
 from backprop.ops import Remark, Row
 from backprop.point import Point
 from backprop.record import Note, Trace
@@ -74,6 +75,47 @@ def listed(names: Iterable[str], count: int) -> str:
     return told if count <= MOST_NAMED else f"{told} and {count - MOST_NAMED} more"
 
 
+# -- a vector or a matrix as output -----------------------------------------------------------------------------------
+
+
+def parts(point: ArrayPoint) -> list[Point] | None:
+    """Each element of the output as the output of a scalar program; None where they are too many."""
+    found = point.opened_graph(ALWAYS_ASKED)
+    if found is None:
+        return None
+    places = found.places[point.graph.output].ravel().tolist()
+    if len(places) * len(found.graph) > MOST_NODES or min(places) < 0:
+        return None
+    return [point.element(found, place) for place in places]
+
+
+def by_parts(point: ArrayPoint, parts: list[Point], name: str | None = None) -> Any:
+    """The output, or its derivative by `name`, as the elements of it answer."""
+    zero = point.kind.base.number("0")
+    answers = [part.answer() if name is None else part.gradient().get(name, zero) for part in parts]
+    made = np.empty(len(answers), dtype=object)
+    made[:] = answers
+    return made.reshape(point.shape)
+
+
+def notes_of_parts(point: ArrayPoint, parts: list[Point] | None) -> Iterator[Note]:
+    """What there is to tell of the elements of the output."""
+    if parts is not None:
+        yield from _grouped(point, (note for part in parts for note in of_numbers.troubles(part)))
+        return
+    output, value = point.graph.ids[point.graph.output], point.value()
+    lost = [at for at, one in zip(np.ndindex(*point.shape), elements(value), strict=True) if _is_lost(one)]
+    if lost and not point.kind.propagates:
+        where = listed((element_name(output, at) for at in lost), len(lost))
+        yield Note("undefined", f"undefined: {output} has no value at {where}", output)
+    text = "the program is too large to be opened into single numbers"
+    yield Note("not-looked-at", f"{text}: kinks on the way, and digits that doubles lose, are not told")
+
+
+def _is_lost(number: Any) -> bool:
+    return isinstance(number, Hole) or number != number
+
+
 # -- what the opened program tells ------------------------------------------------------------------------------------
 
 
@@ -127,42 +169,11 @@ def _of_arrays(point: ArrayPoint) -> Iterator[Note]:
     """What has no value or is at a kink, where there is no opened program to ask."""
     if isinstance(point.value(), Hole):
         yield from of_numbers.undefined(point)
-    elif point.shape:
-        yield from without_value(point, {point.graph.ids[point.graph.output]: point.value()})
-    else:
+    elif not point.shape:
         found = unopened.no_answer(point)
         if found is not None:
             yield Note("undefined", f"undefined: {found[1]}", point.graph.ids[found[0]])
         yield from unopened.remarks(point)
-
-
-def without_value(point: ArrayPoint, answers: Mapping[str, Any]) -> Iterator[Note]:
-    """Which elements of a vector as output have no value, and which have no tangent; `answers` are these by name."""
-    if point.kind.propagates:
-        return
-    output = point.graph.ids[point.graph.output]
-    for name, answer in answers.items():
-        lost = [at for at, one in zip(np.ndindex(*shape_of(answer)), elements(answer), strict=True) if _is_lost(one)]
-        if lost:
-            told = name if name == output else f"∂{output}/∂{name}"
-            where = listed((element_name(output, at) for at in lost), len(lost))
-            why = _why(point, name, lost[0])
-            yield Note("undefined", f"undefined: {told} has no value at {where}" + (f": {why}" if why else ""), output)
-
-
-def _is_lost(number: Any) -> bool:
-    return isinstance(number, Hole) or number != number
-
-
-def _why(point: ArrayPoint, name: str, at: tuple[int, ...]) -> str:
-    """Why one element of the output, or its derivative by `name`, has no value; "" where it cannot be told."""
-    found = point.opened_graph()
-    place = -1 if found is None else int(found.places[point.graph.output][at])
-    if found is None or place < 0:
-        return ""
-    element = point.element(found, place)
-    answer = element.gradient()[name] if name in element.gradient() else element.answer()
-    return of_numbers.explained(element, answer) if isinstance(answer, Hole) else ""
 
 
 def _remarks(point: ArrayPoint) -> Iterator[Note]:

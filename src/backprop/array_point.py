@@ -113,10 +113,10 @@ class ArrayPoint(Point):
         return stem if stem in self.graph.ids else name
 
     def in_kind(self, kind: Kind, leaves: Mapping[int, Any] | None = None) -> Point:
-        here = Point.in_kind(self, arrays(kind), leaves)
-        assert isinstance(here, ArrayPoint)
-        here._graphs, here._opened = {}, []
-        return here
+        return Point.in_kind(self, arrays(kind), leaves)
+
+    def forget(self) -> None:
+        self._graphs, self._opened = {}, []
 
     def opened_graph(self, limit: int = MOST_NODES) -> Opened | None:
         """The scalar graph of the program; None when it has more nodes than the limit."""
@@ -265,7 +265,12 @@ class ArrayPoint(Point):
             judged.append(number)
             if label in answers:
                 answer = answers[label]
-                if isinstance(answer, Hole) or answer is not rules[label] or not is_number(number):
+                if (
+                    isinstance(answer, Hole)
+                    or answer is not rules[label]
+                    or not isinstance(self.kind.base, Real)
+                    or not is_number(number)
+                ):
                     judged[-1] = answer
         if any(isinstance(one, Hole) for one in judged):
             made = np.empty(len(judged), dtype=object)

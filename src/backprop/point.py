@@ -114,8 +114,12 @@ class Point:
             _narrower=None,
             _gradient=None,
         )
+        here.forget()
         finer = kind.finer(here)
         return here if finer is None else self.in_kind(finer, leaves)
+
+    def forget(self) -> None:
+        """Leave behind what a point of another sort had worked out with other numbers."""
 
     def value(self) -> Any:
         """The output as the tape has it, or a `Hole`; `answer` is the one that answers."""

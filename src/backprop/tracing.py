@@ -263,11 +263,11 @@ def _assemble(
     )
     found.notes = list(reading_notes(point)) if symbolic else notes(point)
     if point.kind.arrays:
-        from backprop.array_notes import tell_sides_of_elements, without_value
+        from backprop.array_notes import tell_sides_of_elements
 
         tell_sides_of_elements(point, found)
-        if point.kind.shape(point.value()) and found.value is not None:
-            found.notes += without_value(point, gradient)
+        if point.kind.shape(point.value()):
+            _tell_parts(point, found)
     elif not symbolic:
         tell_sides(point, found)
     if found.birth is not None:
@@ -282,6 +282,17 @@ def _assemble(
         text = "long formulas stand in others by the names of their nodes; backprop diff writes the derivatives out"
         found.notes.append(Note("named-formulas", text))
     return found
+
+
+def _tell_parts(point: Point, found: Trace) -> None:
+    """Put in what the elements of a vector as output answer, each by itself."""
+    from backprop.array_notes import by_parts, notes_of_parts, parts
+
+    each = parts(point)
+    found.notes[:0] = notes_of_parts(point, each)
+    if each is not None:
+        found.value = plain(point.kind, by_parts(point, each))
+        found.gradient = _present(point.kind, {name: by_parts(point, each, name) for name in found.wrt})
 
 
 def _direction(point: Point) -> dict[int, Any]:

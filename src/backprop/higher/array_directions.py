@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from backprop.arrays_text import element_name
-from backprop.array_point import ALWAYS_ASKED
 from backprop.gradient import refuse_holes
 from backprop.graph import INPUT
-from backprop.higher.blocks import gathered
+from backprop.higher.blocks import blocks, gathered
 from backprop.higher.directions import (
     Asked,
     Directional,
@@ -28,11 +27,12 @@ from backprop.higher.directions import (
     taylor_series,
     vector,
 )
+from backprop.higher.hessians import too_large
 from backprop.higher.jacobians import Outputs
 from backprop.kinds import is_number
 from backprop.kinds.array import elements, shape_of
 from backprop.kinds.dual import Dual, Duals
-from backprop.mistakes import NoVariable, TooMuchWork, Undefined
+from backprop.mistakes import NoVariable, Undefined
 from backprop.point import Point
 from backprop.record import Note
 from backprop.reverse import reverse
@@ -88,12 +88,7 @@ def _second(here: Point, found: Directional, asked: Asked) -> None:
     along = None if asked.hvp is None else vector(here, "hvp", asked.hvp)
     if not told.is_scalar:
         if asked.order is not None or (asked.hessian and not asked.sparsity):
-            what = "a series" if asked.order is not None else "a Hessian"
-            raise TooMuchWork(
-                f"{what} is worked out number by number, and the program opened into numbers has more than "
-                f"{ALWAYS_ASKED:,} of them",
-                "A product of the Hessian with a vector takes one pass over the arrays: backprop grad --hvp",
-            ).within(here.syntax.source)
+            raise too_large("a series" if asked.order is not None else "a Hessian").within(here.syntax.source)
         if along is not None:
             moved, notes = moving_gradient(here, along)
             found.hvp = named(here, along), {name: here.kind.record(value) for name, value in moved.items()}
@@ -118,6 +113,24 @@ def _by_element(here: Point, told: Point, along: Mapping[int, Any]) -> dict[int,
         names = (element_name(here.name_of(node), at) for at in np.ndindex(*shape_of(amount)))
         found |= dict(zip(names, elements(amount), strict=True))
     return {node: told.kind.number("0") + found[told.name_of(node)] for node in told.wrt}
+
+
+def arrays_of(here: Point, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Second derivatives by elements as arrays by the names of the inputs, each of the shapes of both."""
+    shapes = {here.name_of(node): shape_of(here.values[node]) for node in here.wrt}
+    return {
+        one: {
+            other: here.kind.answer(_packed(here, blocks_of, shapes[one] + shapes[other]))
+            for other, blocks_of in row.items()
+        }
+        for one, row in blocks(rows, shapes).items()
+    }
+
+
+def _packed(here: Point, found: Any, shape: tuple[int, ...]) -> Any:
+    for _ in shape[1:]:
+        found = [one for row in found for one in row]
+    return here.kind.packed(found, shape) if shape else found  # type: ignore[attr-defined]
 
 
 # -- without opening the program --------------------------------------------------------------------------------------

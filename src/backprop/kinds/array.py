@@ -75,6 +75,38 @@ class Linear:
     out: Any
 
 
+class Flat:
+    """A point whose answers are arrays, as the kind of its numbers sees it: a number for each element."""
+
+    def __init__(self, point: Any) -> None:
+        answers = [point.value()] if point.shape else [point.value(), *point.by_rules().values()]
+        self._numbers = [number for answer in answers for number in elements(answer)]
+        self._row = point.graph.row
+        self._nodes = len(point.graph)
+        self._size = sum(math.prod(shape_of(value)) for value in point.values)
+        self.graph = self
+
+    def __len__(self) -> int:
+        return self._size
+
+    def row(self, node: int) -> Row | None:
+        """The row of a node of the graph."""
+        row: Row | None = self._row(node) if node < self._nodes else None
+        return row
+
+    def value(self) -> Any:
+        """The first of the numbers that answer."""
+        return self._numbers[0]
+
+    def by_rules(self) -> dict[int, Any]:
+        """All the others."""
+        return dict(enumerate(self._numbers[1:]))
+
+    def promises(self, digits: int, unit: Any) -> bool:
+        """Whether the answers are good when they stay: of arrays nothing more is known."""
+        return True
+
+
 class Arrays(Kind):
     """Arrays over a kind of number; see the module."""
 
@@ -154,12 +186,17 @@ class Arrays(Kind):
     def nearest(self, value: Any) -> Any:
         return self.base.nearest(value)
 
-    def whole(self, value: Any) -> int:
-        """A setting as an integer. Raises `Misfit` for one that is none."""
+    def whole(self, value: Any, what: str = "an axis") -> int:
+        """A setting as an integer. Raises `Misfit` for one that is none, ValueError for one without a value."""
         number = getattr(value, "value", value)
-        if isinstance(number, np.ndarray) or number != int(number):
-            raise Misfit("a place or an axis is a whole number")
-        return int(number)
+        if isinstance(number, Hole) or (isinstance(number, float) and math.isnan(number)):
+            raise ValueError(f"{what} has no value")
+        if not isinstance(number, (np.ndarray, slice)):
+            nearest = float(number)
+            if nearest.is_integer() and (number == nearest) is True:
+                return int(nearest)
+            raise Misfit(f"{what} is a whole number, not {self.base.record(number) if number is value else number}")
+        raise Misfit(f"{what} is one whole number")
 
     # -- what engines ask
 
@@ -185,14 +222,20 @@ class Arrays(Kind):
             return Reduced(rule.evaluate(self, operands, spread), shape_of(operands[0]), axis, self._zeros(row))
         if not any(isinstance(operand, np.ndarray) for operand in operands):
             return self.base.slope(rule, operands, out, position)
-        slope = self.where_known(rule.evaluate(self, operands, out), out)
-        return Diagonal(slope, shape_of(operands[position]), shape_of(out), self._zeros(row))
+        return Diagonal(
+            self._slopes(rule, operands, out, position), shape_of(operands[position]), shape_of(out), self._zeros(row)
+        )
 
-    def where_known(self, slope: Any, out: Any) -> Any:
-        """A partial at the elements that have a value; where there is none, there is no slope either."""
-        if not any(isinstance(one, Hole) for one in elements(out)):
-            return slope
-        return self._each(lambda one, value: value if isinstance(value, Hole) else one, slope, out)
+    def _slopes(self, rule: Any, operands: list[Any], out: Any, position: int) -> Any:
+        """The partials of an elementwise operation, each as the kind below has it."""
+
+        def slope(*numbers: Any) -> Any:
+            for one in numbers:
+                if isinstance(one, Hole):
+                    return one
+            return self.base.slope(rule, list(numbers[:-1]), numbers[-1], position)
+
+        return self._each(slope, *operands, out)
 
     def _zeros(self, row: Row) -> str:
         """What a 0 does on the edges of a row, element by element."""
@@ -272,11 +315,19 @@ class Arrays(Kind):
         return self.times(adjoint, partial)
 
     def choose(self, condition: Any) -> bool | None:
-        """An array of conditions takes neither branch: both are worked out, and each element has its own."""
-        return None if isinstance(condition, np.ndarray) else self.base.choose(condition)
+        """Neither branch: both are worked out, since the result has the shape to which they are broadcast together."""
+        return None
 
     def is_zero(self, value: Any) -> bool:
         return not isinstance(value, (np.ndarray, Diagonal, Reduced, Linear)) and self.base.is_zero(value)
+
+    def finer(self, point: Any) -> Kind | None:
+        """Arrays of the kind in which the opened program has its answers; without one, that the closed one needs."""
+        if type(self.base).finer is Kind.finer:
+            return None
+        opened = point.opened()
+        found = self.base.finer(Flat(point)) if opened is None else opened.kind
+        return None if found is None or found is self.base else arrays(found)
 
     def trouble(self, value: Any, operands: list[Any]) -> str | None:
         if isinstance(value, (np.ndarray, slice)) or any(isinstance(one, (np.ndarray, slice)) for one in operands):
@@ -454,7 +505,7 @@ class Arrays(Kind):
                     raise Misfit(f"{{0}} is {_said(shape)}: {self.record(one)} takes nothing along axis {axis}")
                 found.append(one)
                 continue
-            wanted = [self.whole(place) for place in elements(one)]
+            wanted = [self.whole(place, "a place") for place in elements(one)]
             for place in wanted:
                 if not -shape[axis] <= place < shape[axis]:
                     raise Misfit(
@@ -681,7 +732,7 @@ class Arrays(Kind):
         classes = self.whole(n)
         made = self.broadcast(self.base.number("0"), (math.prod(shape_of(x)), classes))
         one = self.base.number("1")
-        for row, place in enumerate(map(self.whole, elements(x))):
+        for row, place in enumerate(self.whole(one, "a class number") for one in elements(x)):
             if not 0 <= place < classes:
                 raise Misfit(f"{{0}} has the class number {place}, and there are {classes} classes, from 0 on")
             made[row, place] = one
@@ -701,7 +752,7 @@ class Arrays(Kind):
         else:
             rows = shares.reshape(-1, logits[-1])
             chosen = []
-            for row, place in zip(rows, map(self.whole, elements(y)), strict=True):
+            for row, place in zip(rows, (self.whole(one, "a class number") for one in elements(y)), strict=True):
                 if not 0 <= place < logits[-1]:
                     raise Misfit(
                         f"{{1}} has the class number {place}, and {{0}} is {_said(logits)}: classes are counted from "

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from backprop.kinds import Hole, value_at
-from backprop.kinds.array import MOST_ELEMENTS, Arrays, Diagonal, Linear, Shape, elements, shape_of
+from backprop.kinds.array import MOST_ELEMENTS, Arrays, Linear, Shape, elements, shape_of
 from backprop.kinds.ieee import Ieee
 from backprop.kinds.real import Real
 from backprop.ops import Row
@@ -198,19 +198,21 @@ class Doubles(Arrays):
     # -- adjoints and tangents: an element is -0 where a branch not taken has cut it off. Adding it changes nothing,
     # and it stays what it is on the way back, whatever it meets; every other zero is 0.
 
-    def slope(self, rule: Any, operands: list[Any], out: Any, position: int = 0) -> Any:
-        found = super().slope(rule, operands, out, position)
-        if isinstance(self.base, Ieee) and isinstance(found, Diagonal) and self.base.is_lost(rule):
-            found.values = np.where(np.isnan(out), math.nan, found.values)
-        return found
-
-    def where_known(self, slope: Any, out: Any) -> Any:
-        lost = np.isnan(out)
-        return slope if self.propagates or not np.any(lost) else self.unwrapped(np.where(lost, math.nan, slope))
+    def _slopes(self, rule: Any, operands: list[Any], out: Any, position: int) -> Any:
+        slopes, lost = rule.evaluate(self, operands, out), np.isnan(out)
+        if not np.any(lost) or (isinstance(self.base, Ieee) and not self.base.is_lost(rule)):
+            return slopes
+        return self.unwrapped(np.where(lost, math.nan, slopes))
 
     def pull(self, adjoint: Any, partial: Any) -> Any:
         brought = super().pull(adjoint, partial)
-        return brought + 0.0 if isinstance(partial, Linear) else brought
+        if not isinstance(partial, Linear):
+            return brought
+        if partial.rule.row.name != "index":
+            return brought + 0.0
+        x, *at = partial.operands
+        taken = self.put(np.ones(shape_of(partial.out)), x, at)
+        return self.unwrapped(np.where(np.equal(taken, 0), -0.0, brought))
 
     def push(self, tangent: Any, partial: Any) -> Any:
         brought = super().push(tangent, partial)

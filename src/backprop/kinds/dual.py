@@ -91,11 +91,11 @@ class Duals(Arrays):
         if row.reduces:
             axis = None if len(plain) == 1 else self.whole(plain[1])
             spread = out if axis is None else self.expand(out, axis)
-            return Reduced(rule.evaluate(self, operands, spread), shape_of(plain[0]), axis, False)
+            return Reduced(rule.evaluate(self, operands, spread), shape_of(plain[0]), axis)
         found = rule.evaluate(self, operands, out)
         if not any(shape_of(one) for one in plain):
             return found
-        return Diagonal(found, shape_of(plain[position]), shape_of(primal(out)), False)
+        return Diagonal(found, shape_of(plain[position]), shape_of(primal(out)))
 
     def shapes(self, row: Row, operands: list[Any]) -> Any:
         return self.below.shapes(row, [primal(operand) for operand in operands])
@@ -103,16 +103,16 @@ class Duals(Arrays):
     def pull(self, adjoint: Any, partial: Any) -> Any:
         if isinstance(partial, (Diagonal, Reduced, Linear)):
             return super().pull(adjoint, partial)
-        return self.times(adjoint, partial, False)
+        return self.times(adjoint, partial)
 
     def scale(self, adjoint: Any, partial: Any) -> Any:
-        return self.times(adjoint, partial, False)
+        return self.times(adjoint, partial)
 
-    def times(self, carried: Any, partial: Any, stops: bool) -> Any:
+    def times(self, carried: Any, partial: Any, zeros: str = "") -> Any:
         """The product rule."""
-        value = self.below.times(primal(carried), primal(partial), stops)
+        value = self.below.times(primal(carried), primal(partial), zeros)
         parts = [
-            self.below.times(one, other, stops)
+            self.below.times(one, other, zeros)
             for one, other in ((tangent(carried), primal(partial)), (primal(carried), tangent(partial)))
             if one is not None and other is not None
         ]

@@ -35,9 +35,10 @@ def _sections(operations: Sequence[Operation], columns: int) -> Iterator[list[Ce
 
 def _lines(one: Operation) -> Iterator[list[Cell]]:
     """A row of the table, one way to write it and one rule a line."""
-    told = [text if len(text) <= LONGEST_RULE else f"see ops {one.name}" for text in one.partials.values()]
+    rules = one.partials or (one.pulls[0][1] if one.pulls else {})
+    told = [text if len(text) <= LONGEST_RULE else f"see ops {one.name}" for text in rules.values()]
     if len(told) > 1:
-        told = [f"{name}: {text}" for name, text in zip(one.partials, told, strict=True)]
+        told = [f"{name}: {text}" for name, text in zip(rules, told, strict=True)]
     condition = wrap(one.domain or "everywhere", LONGEST_CONDITION)
     return (list(line) for line in zip_longest([one.name], one.written, told, condition, [one.says], fillvalue=""))
 
@@ -55,6 +56,10 @@ def _detail(one: Operation, look: Look) -> Iterator[str]:
     facts = [("written", ", ".join(one.written))]
     facts += [(slope("", name), text) for name, text in one.partials.items()]
     facts += [(f"{slope('', name)} evaluated as", text) for name, text in one.evaluated.items()]
+    for shapes, rules in one.pulls:
+        facts += [(f"back to {name}", f"{text}   for {shapes}") for name, text in rules.items()]
+    if one.pulls:
+        facts.append(("where", "g is the adjoint of the result, which is out"))
     facts.append(("defined for", one.domain or "everywhere"))
     facts += [("kink where", f"{text} = 0") for text in one.kinks]
     facts += [(f"note {code}", f"when {when}") for code, when in one.notes]
@@ -67,8 +72,13 @@ def _detail(one: Operation, look: Look) -> Iterator[str]:
         yield from _example(one.example, look)
 
 
+def _word(text: str) -> str:
+    """A value as a shell takes it for one word."""
+    return f'"{text}"' if text.startswith("[") else text
+
+
 def _example(trace: Trace, look: Look) -> Iterator[str]:
-    point = " ".join(f"--{name} {look.figure(value)}" for name, value in trace.inputs.items())
+    point = " ".join(f"--{name} {_word(look.figure(value))}" for name, value in trace.inputs.items())
     yield look.paint(look.letters(f'backprop trace "{trace.program}" {point}'), "quiet")
     for step in trace.steps:
         yield from paragraph(look, f"  {step.text}", indent=" " * 6)
