@@ -145,7 +145,7 @@ def jax(program: str, inputs: dict[str, Any], wrt: list[str] | None = None) -> A
         "array_of": lambda *x: np.stack([np.asarray(part, dtype=float) for part in x]),
         "taken": lambda x, places: x[numpy.array(places) if isinstance(places, list) else places],
         "transpose": lambda x: x.T, "max": extreme(np.max, np.maximum), "min": extreme(np.min, np.minimum),
-        "logsumexp": j.nn.logsumexp, "norm": norm, "one_hot": j.nn.one_hot,
+        "logsumexp": j.nn.logsumexp, "norm": norm, "one_hot": lambda x, n: j.nn.one_hot(x.astype(int), n),
         "put": lambda x, into, *places: np.zeros_like(into).at[places].add(x),
         "softmax": j.nn.softmax, "log_softmax": j.nn.log_softmax, "reshape": lambda x, *sizes: np.reshape(x, sizes),
         "inv": np.linalg.inv, "solve": np.linalg.solve, "det": np.linalg.det,

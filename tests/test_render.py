@@ -17,6 +17,7 @@ from backprop import ops
 from backprop.mistakes import Mistake, UnknownFormat
 from backprop.point import at
 from backprop.record import Edge, Node, Note, Trace, Witness
+from backprop.reference import operations_called
 from backprop.render import by_name, by_suffix, formats
 from backprop.render import mistakes as lessons
 from backprop.render.look import Look
@@ -394,17 +395,10 @@ def test_markdown_rows_have_as_many_cells_as_their_head() -> None:
 
 
 def test_every_operation_of_the_table_can_be_rendered() -> None:
-    for row in ops.rows():
-        if not row.called or not row.samples:
-            continue
-        operands = row.samples[0]
-        names = [f"p{place}" for place in range(len(operands))]
-        if row.conditions:
-            continue
-        program = f"{row.called[0]}({', '.join(names)})"
-        found = trace(program, dict(zip(names, operands, strict=True)), check=False)
-        for name in FORMATS:
-            assert rendered(found, name), program
+    for name in ops.callable_names():
+        for one in operations_called(name, 6):
+            if one.example is not None:
+                assert all(rendered(one.example, name) for name in FORMATS), one.name
 
 
 # -- mistakes -------------------------------------------------------------------------------------------------------

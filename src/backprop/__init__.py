@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from backprop.record import Trace
 
 __version__ = "0.1.0"
-__all__ = ["Mistake", "check", "compile", "cost", "diff", "directional", "grad", "hessian", "paths", "trace"]
+__all__ = ["Mistake", "check", "compile", "cost", "diff", "directional", "grad", "hessian", "jacobian", "paths", "trace"]
 
 
 def trace(
@@ -100,6 +100,27 @@ def grad(
     return number.answer(here.answer()), {name: number.answer(slope) for name, slope in here.gradient().items()}
 
 
+def jacobian(
+    program: str | Program,
+    inputs: Mapping[str, Number] | None = None,
+    *,
+    wrt: Sequence[str] | None = None,
+    kind: str = "real",
+    limit: int | None = None,
+    mode: str | None = None,
+) -> dict[str, Any]:
+    """The derivatives of every element of the output by each input: `{"W": array, ...}`.
+
+    The shape of each is that of the output and then that of the input; of one number by one number it is a number.
+    `mode` is "forward" (a pass for each element of an input) or "reverse" (one for each element of the output), the
+    cheaper when it is None; columns, or rows, that do not touch share a pass. Raises `Mistake`, also where the value or
+    a derivative does not exist.
+    """
+    from backprop.higher.jacobians import jacobian as derivatives
+
+    return derivatives(program, inputs or {}, wrt, kind, limit, mode)
+
+
 def hessian(
     program: str | Program,
     inputs: Mapping[str, Number] | None = None,
@@ -109,6 +130,8 @@ def hessian(
     limit: int | None = None,
 ) -> dict[str, dict[str, Any]]:
     """The second derivatives by name and name: `{"x": {"x": ..., "y": ...}, ...}`, symmetric.
+
+    Between arrays they are an array, of the shape of the one and then that of the other.
 
     `wrt` names inputs, all of them when it is None. Raises `Mistake`, also where a second derivative does not exist.
     """
@@ -129,11 +152,16 @@ def directional(
     hvp: Direction | None = None,
     hessian: bool = False,
     order: int | None = None,
+    jacobian: bool = False,
+    sparsity: bool = False,
+    mode: str | None = None,
 ) -> Directional:
     """Value and gradient with what is asked along a direction: `jvp` ∇f·v, `hvp` H·v, and `vjp` u·∇f for a number u.
 
     A direction is {"x": 1, "y": 0}, [1, 0] in the order of `wrt`, or a text such as "x=1,y=0"; a name left out has 0.
-    `order` gives the Taylor series of f(x + t·v) along `jvp`, up to that power of t.
+    The part of an array is an array of its shape; u is one in the shape of the output. `order` gives the Taylor series
+    of f(x + t·v) along `jvp`, up to that power of t. `jacobian` puts in every derivative of every element of the
+    output (`mode` as in `jacobian`), `sparsity` where those may be other than 0 (with `hessian` the second ones).
     """
     from backprop.higher import directions
 
@@ -148,6 +176,9 @@ def directional(
         hvp=hvp,
         hessian=hessian,
         order=order,
+        jacobian=jacobian,
+        sparsity=sparsity,
+        mode=mode,
     )
 
 
@@ -169,10 +200,22 @@ def paths(
     undefined: str = "explain",
     convention: str = "minimum-norm",
 ) -> Iterator[PathTerm]:
-    """The paths from a node to the output (or to `target`), lazily, each with its term."""
+    """The paths from a node to the output (or to `target`), lazily, each with its term.
+
+    Of an array program they lead through its opened graph, whose nodes are single numbers: `source="W[0,1]"`.
+    """
     from backprop.path_sums import Routes, listing
 
-    found = trace(program, inputs, check=False, kind=kind, limit=limit, undefined=undefined, convention=convention)
+    found = trace(
+        program,
+        inputs,
+        check=False,
+        kind=kind,
+        limit=limit,
+        undefined=undefined,
+        convention=convention,
+        opened=True,
+    )
     return listing(Routes(found, source, target))
 
 

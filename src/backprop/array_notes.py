@@ -133,6 +133,7 @@ def _of_elements(point: ArrayPoint, opened: Point) -> Iterator[Note]:
         yield from _grouped(point, notes_of_the_whole(opened, met))
 
     yield from _grouped(point, of_numbers.troubles(opened, kinks))
+    yield from of_numbers.unused_holes(point)  # of whole arrays, which are not opened
 
 
 def _grouped(point: ArrayPoint, notes: Iterable[Note]) -> Iterator[Note]:
@@ -256,8 +257,10 @@ def _without_derivative(point: ArrayPoint) -> Iterator[Note]:
     """Inputs through which no derivative passes anywhere: class numbers, conditions."""
     graph = point.graph
     for node in () if isinstance(point.value(), Hole) else point.wrt:
-        uses = [edge for edge in _leaving(point, node) if graph.row(edge[0]) is not None]
-        if not uses or any(point.partials.values[place] is not None for _, place in uses):
+        uses = list(_leaving(point, node))
+        if not uses or any(
+            point.partials.values[place] is not None or isinstance(point.values[user], Hole) for user, place in uses
+        ):
             continue
         user = uses[0][0]
         name = point.name_of(node)

@@ -131,9 +131,10 @@ class ArrayPoint(Point):
         None when it is too large (beyond `ALWAYS_ASKED` nodes it is made only where the closed one meets an element
         without a value), or when the output is not one number.
         """
+        if self.shape:
+            return None
         if not self._opened:
-            limit = ALWAYS_ASKED if self._is_clean() else MOST_NODES
-            found = None if self.shape else self.opened_graph(limit)
+            found = self.opened_graph(ALWAYS_ASKED if self._is_clean() else MOST_NODES)
             self._opened.append(None if found is None or found.graph.output < 0 else self._open(found))
         return self._opened[0]
 

@@ -647,6 +647,7 @@ def hessian(asked: Asked) -> int:
     examples=(
         'backprop paths "c = a + b; d = b + 1; e = c*d" --a 2 --b 1 --from b',
         'backprop paths "Y=α*X+β*X+γ*X; Z=δ*Y+ε*Y+ζ*Y" --from X --symbolic --factor',
+        'backprop paths "sum(tanh(W @ x))" --W "[[1, 2], [3, 4]]" --x "[1, -1]" --from "W[0,1]"',
     ),
 )
 def paths(asked: Asked) -> int:
@@ -669,7 +670,10 @@ def paths(asked: Asked) -> int:
         figures=asked.figures,
         kind=asked.kind,
         convention=asked.convention,
+        opened=(),
     )
+    if any("[" in node.id for node in found.nodes):
+        asked.say(f"note: arrays are opened into single numbers, {len(found.nodes)} nodes; paths lead through those")
     asked.say_birth(found.birth)
     for note in found.notes:
         if note.code == "convention":
@@ -852,8 +856,8 @@ def vars_(asked: Asked) -> int:
     OUT,
     examples=(
         'backprop cost "(x*y + z)*x" --x 3 --y -1 --z 2',
-        "backprop cost --file samples/dense_layer.bp --no-time",
-        "backprop cost --file network.bp --wrt W --seconds 60 --format csv",
+        "backprop cost --file neuron.bp --no-time",
+        "backprop cost --file neuron.bp --wrt w --seconds 60 --format csv",
     ),
 )
 def cost(asked: Asked) -> int:

@@ -180,7 +180,7 @@ def _last_with_a_value(statements: list[Statement]) -> int:
 def undefined(point: Point) -> Iterator[Note]:
     """What has no value: the output, a derivative, or a node that the answers do not depend on."""
     graph = point.graph
-    output, on_tape = point.answer(), point.value()
+    output = point.answer()
     if isinstance(output, Hole):
         code, word = ("not-proven", "not proven") if output.code == "unproven" else ("undefined", "undefined")
         yield Note(code, f"{word}: {explained(point, output)}", graph.ids[output.node])
@@ -194,6 +194,12 @@ def undefined(point: Point) -> Iterator[Note]:
         told = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if names[MOST_NAMED:] else "")
         text = f"{told} {word}: {explained(point, hole)}"
         yield Note(code, text, graph.ids[hole.node])
+    yield from unused_holes(point)
+
+
+def unused_holes(point: Point) -> Iterator[Note]:
+    """Nodes without a value on which the output does not depend."""
+    graph, on_tape = point.graph, point.value()
     for node, value in enumerate(point.values):
         if isinstance(value, Hole) and value.node == node and value is not on_tape:
             yield Note("unused-hole", f"{why(point, value)}; the answer does not depend on it", graph.ids[node])

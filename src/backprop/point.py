@@ -354,6 +354,11 @@ def _number(kind: Kind, name: str, text: str) -> Any:
         raise (EmptyInterval(name, text) if ".." in text else NotANumber(name, text)) from None
 
 
+def texts(program: Program, graph: Graph, inputs: Mapping[str, Number]) -> dict[str, str]:
+    """The text of the number or array that each input has, as far as it has one."""
+    return graph.defaults | {name: numeral(value, name) for name, value in program.spelled(inputs).items()}
+
+
 def has_arrays(graph: Graph, given: Mapping[str, str]) -> bool:
     """Whether a program at a point has anything but single numbers in it."""
     rows = ops.rows()
@@ -393,10 +398,12 @@ def at(
     """A program at a point; see `Program.at`. `opened` names nodes to open into single numbers; with none all are."""
     if isinstance(program, str):
         program = Program(program)
-    if opened is None:
-        return program.at(inputs, wrt=wrt, kind=kind, convention=convention)
+    # z[0].1 is a node that only the opened program has
+    steps = [] if opened is None else [name for name in wrt or () if "." in name]
+    closed = None if wrt is None else [name for name in wrt if name not in steps]
+    here = program.at(inputs, wrt=closed, kind=kind, convention=convention)
+    if opened is None or (here.is_scalar and not opened and not steps):
+        return here
     from backprop.array_point import opened_at
 
-    steps = [name for name in wrt or () if "." in name]  # z[0].1, which only the opened program has
-    closed = None if wrt is None else [name for name in wrt if name not in steps]
-    return opened_at(program.at(inputs, wrt=closed, kind=kind, convention=convention), opened, steps)
+    return opened_at(here, opened, steps)

@@ -146,6 +146,9 @@ def _example(row: Row, figures: int) -> Trace | None:
         for place, name in enumerate(names)
     ]
     program = f"{row.called[0]}({', '.join(written)})" if row.called else row.form
+    if "axis=axis" in row.form:
+        free = [name for place, name in enumerate(written) if not row.is_setting(place)]
+        program = f"{row.called[0]}({', '.join(free)}, axis={written[row.parameters.index('axis')]})"
     if not row.called and row.variadic:
         program = row.form.replace(row.parameters[-1][1:], ", ".join(written[len(row.parameters) - 1 :]))
     point: dict[str, float | str] = {
@@ -160,7 +163,7 @@ def _example(row: Row, figures: int) -> Trace | None:
 
 
 def variables(program: Program, given: Mapping[str, Number]) -> list[dict[str, Any]]:
-    """The inputs of a program: name, whether it is an input or a param, its default or given value; shapes of arrays."""
+    """The inputs of a program: name, whether it is an input or a param, default or given value, shape of an array."""
     from backprop.arrays_text import is_array, parts
     from backprop.numerals import numeral
 

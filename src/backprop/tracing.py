@@ -154,8 +154,11 @@ def _symbolic(
     syntax, graph = program.read(program.spelled(inputs))
     nodes = points.resolve(graph, wrt) if opened is None else []
     if opened is not None:
-        here = points.at(program, inputs, wrt, opened=opened)
-        graph, nodes = here.graph, here.wrt
+        if points.has_arrays(graph, points.texts(program, graph, inputs)):
+            here = points.at(program, inputs, wrt, opened=opened)
+            graph, nodes = here.graph, here.wrt
+        else:
+            nodes = points.resolve(graph, wrt)
     if len(graph) > MOST_NODES_IN_FORMULAS:
         raise TooManyDerivatives(
             f"a formula for each of {len(graph)} nodes; I write out at most {MOST_NODES_IN_FORMULAS}",
@@ -233,6 +236,7 @@ def _assemble(
         gradient = {wrt[0]: zero if slope is None else slope}
         if not point.kind.shape(point.value()):
             given = point.by_rules()
+            gradient = point.gradient() if isinstance(point.value(), Hole) else gradient
             gradient |= {name: slope for name, slope in point.gradient().items() if slope is not given[name]}
         adjoints: list[Any] = [None] * len(graph)
         contributions = _forward_contributions(point, tangents, names)

@@ -56,7 +56,7 @@ def no_answer(point: ArrayPoint) -> tuple[int, str] | None:
         return _without_value(point)
     answers = {} if point.shape else point.gradient()
     if any(_lost(slope).any() for slope in answers.values()):
-        return _without_slope(point)
+        return without_slope(point)
     return _overflow(point, answers) or _singular(point)
 
 
@@ -65,13 +65,19 @@ def remarks(point: ArrayPoint) -> Iterator[Note]:
     if point.kind.propagates or isinstance(point.value(), Hole) or point.shape:
         return
     met: list[int] = []
-    for node, count, text in _kinks(point):
+    for node, note in kinks_met(point):
         met.append(node)
-        size = math.prod(shape_of(point.values[node]))
-        more = f"; likewise at {count - 1:,} more of the {size:,} elements" if count > 1 else ""
-        yield Note("kink", text + more, point.graph.ids[node])
+        yield note
     yield from notes_of_the_whole(point, met)
     yield from _lost_digits(point)
+
+
+def kinks_met(point: ArrayPoint) -> Iterator[tuple[int, Note]]:
+    """The nodes at a kink where a derivative is taken, with what is to be told of them."""
+    for node, count, text in _kinks(point):
+        size = math.prod(shape_of(point.values[node]))
+        more = f"; likewise at {count - 1:,} more of the {size:,} elements" if count > 1 else ""
+        yield node, Note("kink", text + more, point.graph.ids[node])
 
 
 # -- one element by itself --------------------------------------------------------------------------------------------
@@ -175,7 +181,7 @@ def _not_taken(point: ArrayPoint, node: int, at: Place, position: int) -> bool:
     return not isinstance(condition, Hole) and bool(condition) != (position == 1)
 
 
-def _without_slope(point: ArrayPoint) -> tuple[int, str]:
+def without_slope(point: ArrayPoint) -> tuple[int, str]:
     """The edge, seen from the output, that first brings back what is no number."""
     graph, back = point.graph, point.reverse()
     for node in range(len(graph) - 1, -1, -1):

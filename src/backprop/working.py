@@ -470,12 +470,15 @@ def in_matrices(pull: str) -> str:
 
     >>> in_matrices("outer(∂L/∂z, x)"), in_matrices("W.T @ ∂L/∂z"), in_matrices("softmax(x)")
     ('∂L/∂z xᵀ', 'Wᵀ ∂L/∂z', '')
+    >>> in_matrices("outer(p, ∂L/∂y)")
+    'p (∂L/∂y)ᵀ'
     """
     outer = _OUTER.fullmatch(pull)
     factors = [outer[1], f"{outer[2]}.T"] if outer else pull.split(" @ ")
     if len(factors) < 2 or not all(map(_FACTOR.fullmatch, factors)):
         return ""
-    return " ".join(factors).replace(".T", "ᵀ")
+    bracketed = (f"({one[:-2]}).T" if one.startswith("∂") and one.endswith(".T") else one for one in factors)
+    return " ".join(bracketed).replace(".T", "ᵀ")
 
 
 _OUTER = re.compile(r"outer\(([^,]+), ([^,]+)\)")

@@ -13,6 +13,7 @@ from typing import Any
 
 from backprop.forward import tangents
 from backprop.graph import Graph
+from backprop.higher.sparsity import pattern
 from backprop.kinds import Hole, Kind
 from backprop.kinds.node import Nodes, pruned, with_inputs
 from backprop.point import Point
@@ -34,6 +35,21 @@ class GradientGraph:
     value: int
     gradient: list[int]
     moving: bytearray = field(default_factory=bytearray)
+    _shared: dict[int, list[tuple[int, int]]] | None = None
+
+    def shared(self, node: int) -> list[tuple[int, int]]:
+        """The nodes of `wrt` whose columns of the Hessian are worked out in one pass with that of a node.
+
+        Each stands with its rows, those of the gradient that it may move, as the bits of a whole number.
+        """
+        if self._shared is None:
+            found = pattern(self.graph, self.variables(), self.gradient)
+            rows = found.turned().rows
+            self._shared = {one: [(one, 0)] for one in self.wrt}
+            for group in found.groups():
+                together = [(self.wrt[column], rows[column]) for column in group]
+                self._shared |= dict.fromkeys((one for one, _ in together), together)
+        return self._shared[node]
 
     def variables(self) -> list[int]:
         """The nodes here by which the gradient is differentiated again."""
@@ -92,9 +108,15 @@ class Level:
         return [self._answer(node, moved[node]) for node in self.of.gradient]
 
     def column(self, node: int) -> list[Any]:
-        """One column of the Hessian, kept: a forward pass with this one variable moving."""
+        """One column of the Hessian, kept: a forward pass with this variable moving, and those that share it."""
         if node not in self._columns:
-            self._columns[node] = self.times({node: self.kind.number("1")})
+            together = self.of.shared(node)
+            moved = self.times(dict.fromkeys((one for one, _ in together), self.kind.number("1")))
+            still = [self._answer(one, None) for one in self.of.gradient]
+            for one, rows in together:
+                self._columns[one] = [
+                    number if rows >> place & 1 else still[place] for place, number in enumerate(moved)
+                ]
         return self._columns[node]
 
     def row(self, place: int) -> list[Any]:

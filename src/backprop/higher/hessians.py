@@ -90,6 +90,7 @@ class HessianReport:
             wrt = [name for name, shape in self.shapes.items() if {*element_names(name, shape)} & {*wrt}]
             asked = {name: self.shapes[name] for name in wrt}
             inputs, gradient = gathered(inputs, self.shapes), gathered(gradient, asked)
+            gradient = {name: slope for name, slope in gradient.items() if slope is not None}
             rows = blocks(rows, asked) if rows else {}
         record |= {"canonical": self.canonical, "kind": self.kind, "inputs": json_value(inputs)}
         record["output"] = self.output

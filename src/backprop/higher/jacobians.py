@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from backprop import kinds
 from backprop import point as points
+from backprop import unopened
 from backprop.array_point import ALWAYS_ASKED, ArrayPoint
 from backprop.arrays_text import element_name
 from backprop.beside.differences import as_double
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 MOST_DERIVATIVES = 10_000_000
 # Nodes of the opened program that are worked out again, element by element of the output, to confirm its rows; and to
 # look at those that are delicate.
-MOST_CONFIRMED, MOST_LOOKED_AT = 30_000, 300_000
+MOST_CONFIRMED, MOST_LOOKED_AT = 15_000, 150_000
 # Digits that the closed and the opened program have to have in common.
 ENOUGH = 10.0
 MOST_NOTES = 20
@@ -204,6 +205,8 @@ class Outputs:
             for note in remarks(point):
                 found.setdefault(note.text, note)
         told = list(found.values())
+        if isinstance(self.here, ArrayPoint) and not self.asked():
+            told += [note for _, note in unopened.kinks_met(self._weighted())]
         if len(told) > MOST_NOTES:
             told[MOST_NOTES:] = [Note("more", f"{len(told) - MOST_NOTES} more notes are about other elements")]
         if self.unasked:
@@ -430,9 +433,32 @@ class Outputs:
             for one in group:
                 at = list(members(touched[one]))
                 across[one, at] = [line[place] for place in at]
-        witnesses = self._judged(made)
+        witnesses = [] if self.here.is_scalar or self.base.intervals else [self._other_mode(made, passes.mode)]
+        witnesses = self._judged(made) + witnesses
         self._refuse_missing(made.reshape(-1))
         return made, passes, witnesses
+
+    def _other_mode(self, made: Any, mode: str) -> Witness:
+        """One pass in the other mode, along a direction without a pattern, against the same sum of derivatives."""
+        by = "forward mode" if mode == "reverse" else "reverse mode"
+        across = made if mode == "reverse" else made.T
+        amounts = [self.base.number(repr(one)) for one in _spread(across.shape[1])]
+        if mode == "reverse":
+            seed, at = {}, 0
+            for node in self.here.wrt:
+                seed[node] = self.shaped(amounts[at : at + self.sizes[node]], self.shapes[node])
+                at += self.sizes[node]
+            found = self._flat(self.forward(seed), self.count) if amounts else np.empty(0)
+        else:
+            found = self._rows_of(amounts)
+        worst = _Worst()
+        rows = across if across.dtype == np.float64 else [list(map(as_double, row)) if all(map(is_number, row)) else None for row in across]
+        weights = np.array([float(one) for one in _spread(across.shape[1])])
+        for row, theirs in zip(rows, found, strict=True):
+            if row is not None and is_number(theirs):
+                terms = np.asarray(row) * weights
+                worst.hear(float(terms.sum()), as_double(theirs), float(np.abs(terms).sum()), -1, -1)
+        return Witness("all", by, "DISAGREES" if worst.wrong else "agrees", digits=worst.digits)
 
     def jacobian(self, mode: str | None = None) -> dict[str, Any]:
         """The answer by name: an array in the shape of the output and then that of the input, or one number."""
@@ -461,6 +487,10 @@ class Outputs:
         numbers = [self.base.number("0")] * self.count
         for row in group:
             numbers[row] = self.base.number("1")
+        return self._rows_of(numbers)
+
+    def _rows_of(self, numbers: list[Any]) -> Any:
+        """A sum of rows of the Jacobian, each times a number."""
         found = self.back(self.shaped(numbers, self.shape))
         parts = [self._flat(one, self.sizes[node]) for node, one in zip(self.here.wrt, found, strict=True)]
         return np.concatenate(parts) if parts else np.empty(0)
@@ -509,19 +539,22 @@ class Outputs:
                     made[row, column] = answers[name]
         if self.here.is_scalar:
             return []
-        return [self._said(node, said[node], len(asked) == self.count and own[node]) for node in self.here.wrt]
+        return [self._said(node, said[node], len(asked) if own[node] else 0) for node in self.here.wrt]
 
-    def _said(self, node: int, worst: _Worst, asked: bool) -> Witness:
+    def _said(self, node: int, worst: _Worst, asked: int) -> Witness:
         name = self.here.name_of(node)
         if self.base.intervals:
             return Witness(name, "opened", "not checked", reason="balls hold the true numbers")
         if not asked:
-            reason = "the opened program is too large to go through it for each element"
-            return Witness(name, "opened", "not checked", reason=reason)
+            return Witness(name, "opened", "not checked", reason="the program is too large to be opened")
         where = f"∂{self.rows[worst.row]}/∂{self.names[worst.column]}" if worst.row >= 0 else None
         if worst.wrong:
             return Witness(name, "opened", "DISAGREES", digits=worst.digits, worst=where)
-        return Witness(name, "opened", "agrees", digits=worst.digits if self.base.rounds else None, worst=where)
+        found = Witness(name, "opened", "agrees", digits=worst.digits if self.base.rounds else None, worst=where)
+        written = sum(place < 0 for place in self.places(self.opened)) if self.shape and self.opened else 0
+        if asked + written < self.count:
+            found.reason = f"{asked} of {self.count} elements of the output were looked at"
+        return found
 
     def _refuse_missing(self, numbers: Any) -> None:
         """Raises `Undefined` where a number is missing that no scalar program could tell."""
@@ -529,9 +562,18 @@ class Outputs:
             return
         if all(map(is_number, numbers)):
             return
-        raise Undefined(
-            "an element has no value by the rules, or overflows, and the program is too large to be opened there"
-        ).within(self.here.syntax.source)
+        if isinstance(self.here, ArrayPoint):
+            unopened.refuse(self.here)
+            node, text = unopened.without_slope(self._weighted())
+            raise Undefined(text, span=self.here.graph.span(node)).within(self.here.syntax.source)
+        raise Undefined("a derivative overflows, or has no value by the rules").within(self.here.syntax.source)
+
+    def _weighted(self) -> ArrayPoint:
+        """The point with the adjoints of a sum of the elements of the output, each with a weight of its own."""
+        assert isinstance(self.here, ArrayPoint)
+        seed = self.shaped([self.base.number(repr(one)) for one in _spread(self.count)], self.shape)
+        found = reverse(self.here.graph, self.here.partials, self.kind, seed=seed)
+        return replace(self.here, _reverse=found)
 
     # -- how it is told
 
@@ -601,6 +643,11 @@ class _Worst:
         # what rounding leaves where terms cancel is no disagreement
         if digits < ENOUGH and abs(as_double(apart)) > 1e-10 * largest:
             self.wrong = True
+
+
+def _spread(count: int) -> list[float]:
+    """Numbers between 1/2 and 3/2 without a pattern."""
+    return [0.5 + place * 0.6180339887498949 % 1 for place in range(count)]
 
 
 def _is_real(value: Any) -> bool:

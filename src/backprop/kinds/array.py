@@ -195,7 +195,7 @@ class Arrays(Kind):
             nearest = float(number)
             if nearest.is_integer() and (number == nearest) is True:
                 return int(nearest)
-            raise Misfit(f"{what} is a whole number, not {self.base.record(number) if number is value else number}")
+            raise Misfit(f"{what} is a whole number, not {nearest:g}")
         raise Misfit(f"{what} is one whole number")
 
     # -- what engines ask
@@ -230,10 +230,8 @@ class Arrays(Kind):
         """The partials of an elementwise operation, each as the kind below has it."""
 
         def slope(*numbers: Any) -> Any:
-            for one in numbers:
-                if isinstance(one, Hole):
-                    return one
-            return self.base.slope(rule, list(numbers[:-1]), numbers[-1], position)
+            value = numbers[-1]
+            return value if isinstance(value, Hole) else self.base.slope(rule, list(numbers[:-1]), value, position)
 
         return self._each(slope, *operands, out)
 
@@ -652,7 +650,7 @@ class Arrays(Kind):
                 rows[column], rows[best] = rows[best], rows[column]
                 sign = -sign
             pivot = rows[column][column]
-            if self.base.is_zero(pivot):
+            if self.base.is_zero(pivot) and not self.propagates:
                 if b is not None:
                     raise ZeroDivisionError("the matrix is singular")
                 continue

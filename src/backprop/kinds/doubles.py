@@ -300,6 +300,8 @@ class Doubles(Arrays):
             with np.errstate(all="ignore"):
                 return function(*matrices)
         except np.linalg.LinAlgError:
+            if self.propagates:  # as on a plain tape that goes on: no element of the solution is a number
+                return np.full(matrices[-1].shape, math.nan)
             raise ZeroDivisionError("the matrix is singular") from None
 
     def determinant(self, a: Any) -> Any:
@@ -310,7 +312,7 @@ class Doubles(Arrays):
     def logdet(self, a: Any) -> Any:
         self.square(a)
         size = float(np.linalg.slogdet(a)[1])
-        if size == -math.inf:
+        if size == -math.inf and not self.propagates:
             raise ValueError("the logarithm of 0")
         return size
 

@@ -40,6 +40,7 @@ class Elements(Kind):
     def __init__(self, source: str, numbers: Kind, limit: int) -> None:
         self.graph = Graph(source=source)
         self.numbers = numbers
+        self.propagates = numbers.propagates
         self.limit = limit
         self.span: Span = (0, 0)
 

@@ -102,7 +102,7 @@ def _put(operands: Sequence[Any], out: Any) -> int:
     return sum(size(operands[0]) * (len(places) - len(set(places))) // len(places) for places in lists)
 
 
-PUT = Work("nothing; an addition where a place is named again", _put)
+PUT = Work("none; an addition where a place is named again", _put)
 
 
 def _trace(operands: Sequence[Any], out: Any) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from backprop.arrays_text import element_name, element_of
 from backprop.figures import Written, figure
 from backprop.mistakes import NotATrace, UnknownNode
 from backprop.path_sums.arithmetic import (
@@ -45,10 +46,24 @@ class Network:
         if len(self.place) != len(self.ids):
             raise NotATrace("two nodes of this trace have the same id")
         self.target = self._find(trace.output if target is None else target)
-        self.sources = [self._find(name) for name in sources or trace.wrt or trace.inputs]
+        names = sources or trace.wrt or list(trace.inputs)
+        self.sources = [self._find(name) for one in names for name in self._elements(one)]
         self._read_edges()
         self._read_numbers(symbolic)
         self._made: dict[Callable[[Network], Any], Any] = {}
+
+    def _elements(self, name: str) -> list[str]:
+        """The nodes that a name stands for: of an opened trace W is all of W[0,0], W[0,1], ..., and W[0] its first row.
+
+        An element or a row may be written with blanks, `W[0, 1]`.
+        """
+        if self.trace.opened is None or name in self.place:
+            return [name]
+        array, at = element_of(name)
+        start = f"{array}[{''.join(f'{one},' for one in at)}"
+        found = [known for known in self.ids if known.startswith(start) and known.endswith("]")]
+        written = element_name(array, at)
+        return [written] if written in self.place else found or [name]
 
     def _find(self, name: str) -> int:
         place = self.place.get(name)

@@ -1,4 +1,4 @@
-"""Blocks: an array as a person writes it, the text [[1, 2], [3, 4]] in lines with its columns under each other."""
+"""Blocks: matrices as a person writes them, the text [[1, 2], [3, 4]] in lines with its columns under each other."""
 
 from __future__ import annotations
 
@@ -12,16 +12,60 @@ GAP = "  "
 
 
 def block(text: str, width: int | None = None) -> list[str]:
+    """The lines of a text with arrays of two or more rows in it, a formula or an array; every other text in one line.
+
+    >>> print(*block("[[1, 2], [3, 4]].T @ [5, 6]"), sep="\\n")
+    ⎡1  2⎤.T @ [5, 6]
+    ⎣3  4⎦
+    """
+    if "[[" not in text:
+        return [text]
+    drawn = [_array(piece, width) for piece in _pieces(text)]
+    if len(drawn) == 1:
+        return drawn[0]
+    made = beside(drawn)
+    return made if width is None or max(map(len, made)) <= width else [text]
+
+
+def beside(drawn: Sequence[Sequence[str]]) -> list[str]:
+    """Blocks beside each other, from the first line on."""
+    widths = [max(map(len, lines)) for lines in drawn]
+    made = []
+    for row in range(max(map(len, drawn))):
+        pieces = [lines[row] if row < len(lines) else "" for lines in drawn]
+        made.append("".join(piece.ljust(width) for piece, width in zip(pieces, widths, strict=True)).rstrip())
+    return made
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A text cut at the arrays of several axes in it."""
+    begin = 0
+    while (start := text.find("[[", begin)) >= 0:
+        depth, end = 0, start
+        while end < len(text):
+            depth += (text[end] == "[") - (text[end] == "]")
+            end += 1
+            if not depth:
+                break
+        if text[begin:start]:
+            yield text[begin:start]
+        yield text[start:end]
+        begin = end
+    if text[begin:]:
+        yield text[begin:]
+
+
+def _array(text: str, width: int | None) -> list[str]:
     """The lines of an array of two or more rows; every other text in one line.
 
     Numbers stand under each other by their decimal points. An array of more axes is told matrix by matrix. Where a
     matrix is wider than `width` some columns are told at a time, each part by the subscripts that give it; with no
     room for one column the text stays as it is.
 
-    >>> print(*block("[[0.5, -0.25], [10, 3]]"), sep="\\n")
+    >>> print(*_array("[[0.5, -0.25], [10, 3]]", None), sep="\\n")
     ⎡ 0.5  -0.25⎤
     ⎣10     3   ⎦
-    >>> print(*block("[[1, 2, 3], [4, 5, 6]]", 8), sep="\\n")
+    >>> print(*_array("[[1, 2, 3], [4, 5, 6]]", 8), sep="\\n")
     [:, 0:2]
     ⎡1  2⎤
     ⎣4  5⎦
@@ -29,7 +73,7 @@ def block(text: str, width: int | None = None) -> list[str]:
     ⎡3⎤
     ⎣6⎦
     """
-    if not (text.startswith("[[") and text.endswith("]]")):
+    if not (text.startswith("[[") and text.endswith("]]")) or "(" in text:
         return [text]
     try:
         shape, elements = read(text, "")

@@ -18,26 +18,33 @@ if TYPE_CHECKING:
 INDENT = "  "
 # A matrix of more elements is told by its shape and its size: nobody reads it, and JSON has every number.
 MOST_SHOWN = 20_000
+MOST_IN_TITLE = 6
+# How a witness is called.
+WAYS = {"opened": "opened program"}
 
 
 def render(found: Jacobian, output: str, look: Look) -> Iterator[str]:
     """The lines, without line ends."""
     rows = names(output, found.shape)
-    for name, derivatives in found.derivatives.items():
-        shape = found.shapes[name]
-        title = f"∂{output}/∂{name}"
-        if found.shape or shape:
-            title += f", shape {_shape((*found.shape, *shape))}"
-        numbers = flat(derivatives, len(found.shape) + len(shape))
+    numbers = {name: flat(one, len(found.shape) + len(found.shapes[name])) for name, one in found.derivatives.items()}
+    single = [name for name, shape in found.shapes.items() if not shape]  # columns of one matrix
+    told: list[tuple[str, list[str], list[list[Any]]]] = []
+    if single:
+        title = ", ".join(f"∂{output}/∂{name}" for name in single[:MOST_IN_TITLE])
+        title += ", ..." if len(single) > MOST_IN_TITLE else ""
+        told.append((title, single, [list(row) for row in zip(*(numbers[name] for name in single), strict=True)]))
+    for name, shape in found.shapes.items():
+        if shape:
+            wide = prod(shape)
+            parts = [numbers[name][begin : begin + wide] for begin in range(0, len(numbers[name]), wide)]
+            title = f"∂{output}/∂{name}, shape {_shape((*found.shape, *shape))}"
+            told.append((title, names(name, shape), parts))
+    for title, columns, parts in told:
         yield ""
-        if len(numbers) > MOST_SHOWN:
-            yield from _summary(look, title, numbers)
+        if len(rows) * len(columns) > MOST_SHOWN:
+            yield from _summary(look, title, [one for part in parts for one in part])
             continue
-        wide = prod(shape)
-        cells: list[list[Cell]] = [
-            [_figure(look, one) for one in numbers[begin : begin + wide]] for begin in range(0, len(numbers), wide)
-        ]
-        yield from grid(look, title, rows, names(name, shape), cells)
+        yield from grid(look, title, rows, columns, [[_figure(look, one) for one in part] for part in parts])
     yield ""
     yield from paragraph(look, passes_in_words(found.passes), "quiet", INDENT)
     yield from _witnesses(look, found)
@@ -90,20 +97,24 @@ def _summary(look: Look, title: str, numbers: list[Any]) -> Iterator[str]:
 
 
 def _witnesses(look: Look, found: Jacobian) -> Iterator[str]:
-    """What the opened program says, in one line where it agrees throughout."""
-    if not found.witnesses:
+    """Who confirms it, in one line; and who does not."""
+    for one in found.witnesses:
+        if one.verdict == "DISAGREES":
+            where = f", most of all in {one.worst}" if one.worst else ""
+            text = f"{'all' if one.of == 'all' else f'∂/∂{one.of}'}: {WAYS.get(one.by, one.by)} DISAGREES{where}"
+            yield from paragraph(look, text, "bad", INDENT)
+    if found.disagrees:
         return
-    wrong = [one for one in found.witnesses if one.verdict == "DISAGREES"]
-    for one in wrong:
-        text = f"∂/∂{one.of}: the opened program DISAGREES, most of all in {one.worst}"
-        yield from paragraph(look, text, "bad", INDENT)
-    unchecked = [one for one in found.witnesses if one.verdict == "not checked"]
-    if wrong:
-        return
-    if unchecked:
-        told = f"not checked: {unchecked[0].reason}"
-        yield from paragraph(look, told, "quiet", INDENT)
-        return
-    digits = [one.digits for one in found.witnesses if one.digits is not None]
-    far = f" to {int(min(digits))} digits" if digits else ""
-    yield from paragraph(look, f"every number agrees with the opened program{far}", "good", INDENT)
+    digits: dict[str, list[float | None]] = {}
+    for one in found.witnesses:
+        if one.verdict == "agrees":
+            digits.setdefault(WAYS.get(one.by, one.by), []).append(one.digits)
+    parts = []
+    for way, several in digits.items():
+        known = [one for one in several if one is not None]
+        parts.append(f"{way} {int(min(known))}" if known else way)
+    if parts:
+        yield from paragraph(look, f"checked (digits that agree): {', '.join(parts)}", "good", INDENT)
+    reasons = dict.fromkeys(one.reason for one in found.witnesses if one.reason)
+    for reason in reasons:
+        yield from paragraph(look, f"{WAYS['opened']}: {reason}", "quiet", INDENT)

@@ -63,7 +63,7 @@ def _detail(one: Operation, look: Look) -> Iterator[str]:
     facts.append(("defined for", one.domain or "everywhere"))
     facts += [("kink where", f"{text} = 0") for text in one.kinks]
     facts += [(f"note {code}", f"when {when}") for code, when in one.notes]
-    facts.append(("cost", one.work or f"about {one.flops} flop{'' if one.flops == 1 else 's'}"))
+    facts.append(("cost", one.work or _flops(one.flops)))
     width = max(len(name) for name, _ in facts)
     for name, text in facts:
         yield from paragraph(look, f"  {name.ljust(width)}  {text}", indent=" " * (width + 4))
@@ -75,6 +75,12 @@ def _detail(one: Operation, look: Look) -> Iterator[str]:
 def _word(text: str) -> str:
     """A value as a shell takes it for one word."""
     return f'"{text}"' if text.startswith("[") else text
+
+
+def _flops(count: int) -> str:
+    if not count:
+        return "none, it moves numbers"
+    return f"about {count} flop{'' if count == 1 else 's'}"
 
 
 def _example(trace: Trace, look: Look) -> Iterator[str]:

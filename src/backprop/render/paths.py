@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain, islice
 from typing import Any
 
+from backprop.arrays_text import element_of, indices_of, written
 from backprop.factors import as_addend, as_factor
 from backprop.figures import figure, whole
 from backprop.mistakes import TermsWithoutSize, UnknownFormat
@@ -83,9 +85,17 @@ def how_many(number: int, one: str, many: str) -> str:
 
 def _tables(found: Sequence[Routes], look: Look, show: str, k: int) -> Iterator[str]:
     """A heading for each source and, where paths lead from it, what is shown of them."""
+    taken = 0
     for place, routes in enumerate(found):
+        if place < taken:
+            continue
         if place and show != "count":
             yield ""
+        together = _array(found[place:]) if show == "count" else []
+        if together:
+            yield from _counts(together, look)
+            taken = place + len(together)
+            continue
         number = count(routes)
         yield from _heading(routes, look, number)
         if number == 0:
@@ -98,6 +108,55 @@ def _tables(found: Sequence[Routes], look: Look, show: str, k: int) -> Iterator[
             yield from _factor(factor(routes), look)
         elif not routes.symbolic:
             yield from _sum(routes, look)
+
+
+def _array(found: Sequence[Routes]) -> list[Routes]:
+    """The routes at the start that are those of all elements of one array of an opened trace, row by row."""
+    name, at = element_of(found[0].source_id)
+    if not at or found[0].network.trace.opened is None:
+        return []
+    each = [element_of(routes.source_id) for routes in found]
+    size = next((place for place, (one, _) in enumerate(each) if one != name), len(each))
+    shape = tuple(last + 1 for last in each[size - 1][1])
+    whole = size > 1 and each[:size] == [(name, indices_of(shape, place)) for place in range(math.prod(shape))]
+    return list(found[:size]) if whole else []
+
+
+def _counts(found: Sequence[Routes], look: Look) -> Iterator[str]:
+    """How many paths lead from each element of an array, and their sums, as arrays."""
+    name, last = element_of(found[-1].source_id)
+    target, shape = found[0].target_id, [one + 1 for one in last]
+    numbers, totals = [count(routes) for routes in found], [total(routes) for routes in found]
+    slopes = slope(target, name)
+    told = f"{slopes}: {how_many(sum(numbers), 'path', 'paths')} from the elements of {name} to {target}"
+    yield from paragraph(look, told, "heading")
+    if len(numbers) <= look.most or look.full:
+        yield from paragraph(look, written(shape, [whole(number) for number in numbers]))
+    else:
+        least, most = min(numbers), max(numbers)
+        yield from paragraph(look, f"{whole(least)} from each" if least == most else f"{least} to {most} from each")
+    if found[0].symbolic:
+        return
+    if None in totals:
+        missing = next(routes for routes, one in zip(found, totals, strict=True) if one is None)
+        yield from _sum(missing, look)
+        return
+    text = f"{slopes} = {look.figure(_nested(shape, totals))}"
+    judged = [agrees(routes, one) for routes, one in zip(found, totals, strict=True)]
+    if False in judged:
+        wrong = found[judged.index(False)]
+        told = f"{text}{GAP}✗ the adjoint of {wrong.source_id} is {look.figure(adjoint(wrong))}"
+        yield from paragraph(look, told, "bad")
+        return
+    yield from paragraph(look, f"{text}{GAP}✓ the adjoints" if all(judged) else text, "good" if all(judged) else "value")
+
+
+def _nested(shape: Sequence[int], flat: Sequence[Any]) -> Any:
+    """Values row by row as nested lists."""
+    rows = list(flat)
+    for size in reversed(shape[1:]):
+        rows = [rows[at : at + size] for at in range(0, len(rows), size)]
+    return rows
 
 
 def _list(routes: Routes, look: Look, number: int) -> Iterator[str]:

@@ -276,8 +276,16 @@ def _slope_cells(line: Working) -> Iterator[list[Cell]]:
     if len(line.chain) > TERMS_IN_A_LINE:
         yield from _one_a_row(line, line.rules, [line.remark])
         return
-    joined = [" + ".join(terms) for terms in (line.chain, line.rules, line.numbers)]
+    joined = [" + ".join(terms) for terms in (line.chain, line.rules, _put_in(line.rules, line.numbers))]
     yield [line.left, *joined, _value_cell(line), line.remark]
+
+
+def _put_in(rules: Sequence[str], numbers: Sequence[str]) -> Sequence[str]:
+    """The numbers put in; nothing where the name of a large array has stayed in the one rule."""
+    return [
+        "" if rule == number and "∂" in rule and len(rules) == 1 else number
+        for rule, number in zip(rules, numbers, strict=True)
+    ]
 
 
 def _folded(line: Working, look: Look) -> Iterator[list[Cell]]:
@@ -299,7 +307,7 @@ def _narrow(line: Working, room: int) -> Iterator[list[Cell]]:
 
 def _one_a_row(line: Working, rules: Sequence[str], remark: Sequence[str]) -> Iterator[list[Cell]]:
     """The terms of a sum, one a row, with the value in the last and the remark ending there."""
-    terms = list(zip(line.chain, rules, line.numbers, strict=True)) or [("", "", "")]
+    terms = list(zip(line.chain, rules, _put_in(line.rules, line.numbers), strict=True)) or [("", "", "")]
     ahead = max(0, len(terms) - len(remark))
     for place in range(max(len(terms), len(remark))):
         parts = terms[place] if place < len(terms) else ("", "", "")
@@ -351,7 +359,8 @@ _COLUMNS |= dict.fromkeys(
 def _stacked(look: Look, line: Working, shape: str = "") -> Iterator[str]:
     """A line of working for a narrow screen: whole if it fits, else broken before each equals sign, sums at a plus."""
     assert look.width is not None
-    said = look.letters(f"   (shape {shape})") if shape else ""
+    few_words = line.value.startswith((f"{shape},", f"{shape} elements"))  # they begin with the shape
+    said = look.letters(f"   (shape {shape})") if shape and not few_words else ""
     whole = visible(look.letters(line.line)) + said
     if cells(whole) <= look.width and len(block(look.letters(line.value))) == 1:
         yield _painted(look, whole, line)
