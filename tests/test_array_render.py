@@ -107,7 +107,7 @@ def test_a_formula_takes_small_arrays_and_keeps_the_names_of_large_ones() -> Non
     figures = Figures()
     assert figures.put_in([1.0, 2.0]) == "[1, 2]"
     assert figures.put_in([1.0] * 13) is None
-    assert Figures(most=ALL).put_in([1.0] * 13) == nested((13,), ["1"] * 13)
+    assert Figures(most=ALL).put_in([1.0] * 13) is None
     assert put_numbers_in("W.T @ g - x", {"W": "[[1, -2]]", "x": "[-3]"}.get) == "[[1, -2]].T @ g - [-3]"
 
 
@@ -265,6 +265,15 @@ def test_a_tangent_is_pushed_by_its_rule() -> None:
     )
 
 
+def test_one_element_that_moves_is_told_in_forward_mode() -> None:
+    text = rendered(layer(mode="forward", wrt=["W[0,1]"]))
+    # only z[0] moves, by x[1] = -1
+    assert re.search(r"^∂v1/∂W\[0,1\] +∂W/∂W\[0,1\] x +∂W/∂W\[0,1\] @ x .* +\[-1, 0\]$", text, re.MULTILINE)
+    assert re.search(r"^W\[0,1\] +-0.3 +0.049563$", text, re.MULTILINE)
+    assert "W does not move" not in text
+    assert "x does not move with W[0,1]" in text
+
+
 # -- the table ------------------------------------------------------------------------------------------------------
 
 
@@ -317,6 +326,15 @@ def test_the_verdict_of_an_array_names_its_worst_element() -> None:
     assert checked([agrees]) == ("agrees: difference 14 at W[0,1]", "good")
     wrong = Witness("W", "difference", "DISAGREES", value=2.5, worst="W[1,0]")
     assert checked([wrong]) == ("DISAGREES: difference at W[1,0] says 2.5", "bad")
+    wrong = Witness("W", "difference", "DISAGREES", value=[[1.0, 2.0], [3.5, 4.0]], worst="W[1,0]")
+    assert checked([wrong]) == ("DISAGREES: difference at W[1,0] says 3.5", "bad")
+
+
+def test_a_saved_name_of_no_element_is_no_fault() -> None:
+    for name in ("W[7,7]", "W[a]", "W[", "W[0,0,0]", "V[0]"):
+        record = layer(mode="forward", wrt=["W[0,1]"]).to_dict() | {"wrt": [name], "gradient": {name: 1.0}}
+        saved = Trace.from_dict(record)
+        assert all(rendered(saved, format) for format in FORMATS)
 
 
 # -- other formats --------------------------------------------------------------------------------------------------

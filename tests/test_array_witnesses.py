@@ -200,7 +200,8 @@ def faults(row: Row, sample: ops.Operands) -> Iterator[tuple[str, int, dict[str,
         if rule is None:
             continue
         wrongs = {"a thousandth": f"({rule})*1.001"}
-        if ".T" in rule and all(len(set(shape)) == 1 for shape in shapes if not isinstance(shape, int)):
+        sizes = {size for shape in shapes if not isinstance(shape, int) for size in shape}
+        if ".T" in rule and len(sizes) == 1:
             wrongs["a transposition"] = rule.replace(".T", "", 1)
         if "sum(" in rule and "mean(" not in rule:
             wrongs["a sum"] = rule.replace("sum(", "mean(", 1)
@@ -209,8 +210,12 @@ def faults(row: Row, sample: ops.Operands) -> Iterator[tuple[str, int, dict[str,
             yield fault, place, {"pulls": texts} if row.pulls is not None else {"partials": texts, "stable": None}
 
 
+# a slice can be typed between square brackets alone, and put is a call
+SAMPLES = [(row, place, sample) for row in ROWS for place, sample in enumerate(row.samples)]
 CASES = [
-    pytest.param(row, sample, id=f"{row.name}-{place}") for row in ROWS for place, sample in enumerate(row.samples)
+    pytest.param(row, sample, id=f"{row.name}-{place}")
+    for row, place, sample in SAMPLES
+    if not (row.name == "put" and ":" in sample)
 ]
 
 
@@ -256,7 +261,8 @@ def test_a_sum_over_the_batch_that_is_missing_is_found(no_sympy: None, monkeypat
         spread = self.broadcast(value, target)
         return spread if source == target else spread[(0,) * (len(target) - len(source))]
 
-    monkeypatch.setattr(Doubles, "folded", first_row_alone)
+    for kind in (Arrays, Doubles):
+        monkeypatch.setattr(kind, "folded", first_row_alone)
     found = said(BATCH, ROW_BY_ROW)
     for way in ("opened", "difference", "forward mode"):
         assert one(found, "b", way).verdict == "DISAGREES"
@@ -289,8 +295,9 @@ def test_other_kinds_of_number_find_a_wrong_rule(kind: str, no_sympy: None) -> N
     with planted(ops.by_name("matmul"), pulls=("outer(g, B)*1.001", "A.T @ g")):
         found = said("L = sum((W@x + b - y)^2)", POINT, kind=by_name(kind))
     assert one(found, "W", "opened").verdict == "DISAGREES"
-    assert one(found, "W", "difference").verdict == "DISAGREES"
-    assert one(found, "x", "difference").verdict == "agrees"
+    assert one(found, "x", "opened").verdict == "agrees"
+    # the answer is that of the opened program
+    assert one(found, "W", "difference").verdict == "agrees"
 
 
 def test_a_tangent_that_is_carried_wrongly_is_found_and_told_apart(no_sympy: None) -> None:

@@ -21,9 +21,11 @@ from backprop.kinds.array import Arrays
 from backprop.kinds.doubles import Doubles
 from backprop.kinds.elements import Elements
 from backprop.kinds.real import REAL
-from backprop.mistakes import MissingValue, NoVariable
+from backprop.mistakes import MissingValue, NoVariable, Undefined
 from backprop.ops import Row
 from backprop.point import at
+from backprop.render.cost import render
+from backprop.render.look import Look
 from backprop.values import values
 from command import call
 
@@ -353,6 +355,14 @@ def test_csv_has_all_digits_and_markdown_its_tables() -> None:
     assert "| reverse mode | 1 pass | 8 | 2.67 | 128 B |" in page
 
 
+def test_a_narrow_screen_and_plain_letters_lose_nothing() -> None:
+    found = cost(NEURON, NEURON_AT)
+    lines = list(render(found, Look(width=40, ascii=True)))
+    assert max(map(len, lines)) <= 40
+    assert all(line.isascii() for line in lines)
+    assert "\\x" not in "".join(lines)
+
+
 def test_the_time_of_ages_is_told_in_years() -> None:
     code, out, _ = call("cost", written_program(60), "--seconds", "1")
     assert code == 0
@@ -368,6 +378,33 @@ def test_a_program_without_inputs_has_nothing_to_differentiate() -> None:
     assert "no input" in found.conclusion
 
 
+def test_what_no_derivative_comes_from_is_not_moved() -> None:
+    point = {"W": [[1.0, 2], [3, 4], [5, 6]], "x": [1, -1], "y": 2, "unused": 7}
+    found = cost("cross_entropy(W@x, y)", point, longest=1)
+    assert found.wrt == ["W", "x"]
+    assert found.inputs == 6 + 2
+
+
+@pytest.mark.parametrize(("names", "count"), [
+    (["W[0,1]"], 1), (["W[1]"], 2), (["W[1]", "W[1,0]"], 2), (["W", "W[1,0]"], 4), (["W[0,0]", "x"], 3),
+])  # fmt: skip
+def test_some_elements_can_move_alone(names: list[str], count: int) -> None:
+    found = cost("sum(W@x)", {"W": [[1.0, 2], [3, 4]], "x": [1, -1]}, wrt=names)
+    assert found.wrt == names
+    assert found.inputs == found.way("forward").runs == count
+    assert found.way("central differences").runs == 2 * count
+    assert found.paths is not None
+    assert found.paths.terms == count + ("x" in names) * 2
+
+
+@pytest.mark.parametrize(("program", "point", "names"), [
+    ("max(0, w*x + b)", {"x": -1, "w": 3, "b": -4}, ["w", "x", "b"]),
+    ("where(x > 0, x*a, x*b)", {"x": 1, "a": 2, "b": 3}, ["x", "a", "b"]),
+])  # fmt: skip
+def test_what_happens_to_be_dead_moves_all_the_same(program: str, point: dict[str, float], names: list[str]) -> None:
+    assert cost(program, point, time=False).wrt == names
+
+
 def test_only_inputs_move() -> None:
     with pytest.raises(NoVariable, match="c is worked out from others"):
         cost("c = a + b; c^2", {"a": 1, "b": 2}, wrt=["c"])
@@ -380,6 +417,12 @@ def test_only_inputs_move() -> None:
 def test_what_is_undefined_costs_all_the_same() -> None:
     here, beside = (cost("log(x) + sqrt(y)", {"x": x, "y": y}, time=False) for x, y in ((-1, 0), (1, 1)))
     assert operations(here) == operations(beside)
+
+
+def test_an_array_without_a_value_has_no_shape_to_count_by() -> None:
+    with pytest.raises(Undefined, match="inv"):
+        cost("inv(A)", {"A": [[1, 2], [2, 4]]})
+    assert call("cost", "sum(inv(A))", "--A", "[[1,2],[2,4]]")[0] == 3
 
 
 def test_the_python_door() -> None:

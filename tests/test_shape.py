@@ -29,14 +29,15 @@ LAYERS = (
     "forward reverse accuracy",
     "balls.ranges balls.enclosures kinds.certified",
     "record working pulls",
-    "kinds.elements opening",
+    "kinds.elements kinds.dual opening",
     "point array_point beside balls.narrower accuracy.fine accuracy.mending",
     "kinds.node higher",
     "formulas tidying latex kinds.symbol derivatives",
     "path_sums",
     "accuracy.rewrites accuracy.lost_digits balls.certificates notes birthplace refusals witnesses sympy_child claims "
-    "array_edges array_notes stencils",
-    "tracing gradient conventions.opinions higher.hessians higher.directions checks step expect reference schema costs",
+    "array_edges array_notes unopened stencils",
+    "tracing gradient conventions.opinions higher.hessians higher.directions higher.jacobians "
+    "higher.array_directions checks step expect reference schema costs",
     "render",
     "cli application completion __main__ __init__",
 )

@@ -14,11 +14,13 @@ from backprop.mistakes import OneDirection
 from backprop.ops import Row
 from backprop.point import Point
 from backprop.pulls import folded, pulled, pushed, spread, times
-from backprop.record import Edge, Value
+from backprop.record import Edge, Value, carried_name
 
 
-def edges_of_arrays(point: Point, node: int, rules: Sequence[str | None], brought: Sequence[Any], mode: str) -> list[Edge]:
-    """The edges into a node, of which some may join arrays. `rules` are those of the row, `brought` what edges bring."""
+def edges_of_arrays(
+    point: Point, node: int, rules: Sequence[str | None], brought: Sequence[Any], mode: str
+) -> list[Edge]:
+    """The edges into a node, which may join arrays; `rules` are those of its row, `brought` what edges bring."""
     graph, kind, known = point.graph, point.kind, point.values
     row, ids = graph.row(node), graph.ids
     assert row is not None
@@ -88,13 +90,12 @@ class _Told:
     def pull(self, rule: str | None, partial: Any, mode: str) -> str | None:
         """What the edge brings back, in forward mode what it brings on; None between numbers."""
         back = mode == "reverse"
-        letter = "g" if back else "t"
-        while letter in (self.out, *(text for text, _ in self.operands)):
-            letter += "_"
+        letter = carried_name("g" if back else "t", (self.out, *(text for text, _ in self.operands)))
         if isinstance(partial, Linear):
             values = [self.point.values[source] for source in self.sources]
+            shapes = self.point.kind.shapes(self.row, values)
             told = pulled if back else pushed
-            return told(self.row, self.position, self.operands, self.out, self.point.kind.shapes(self.row, values), letter)
+            return told(self.row, self.position, self.operands, self.out, shapes, letter)
         if isinstance(partial, Reduced) and rule is not None:
             if back:
                 return times(spread(letter, partial.axis), rule)

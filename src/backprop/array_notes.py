@@ -14,9 +14,11 @@ import numpy as np
 
 from backprop import notes as of_numbers
 from backprop import ops, unopened
+from backprop.accuracy.lost_digits import surviving
 from backprop.array_point import ALWAYS_ASKED, ArrayPoint
 from backprop.arrays_text import element_name
 from backprop.beside.one_sided import kink_text, kinks_met, limits, notes_of_the_whole, one_sided
+from backprop.figures import figure
 from backprop.kinds import Hole, is_number
 from backprop.kinds.array import elements, shape_of
 from backprop.opening import MOST_NODES
@@ -29,8 +31,9 @@ from backprop.rules import formula
 MOST_NAMED = 8
 
 
-def notes_of_arrays(point: ArrayPoint) -> list[Note]:
+def notes_of_arrays(point: Point) -> list[Note]:
     """Every note about an array program at a point; what has no value comes first."""
+    assert isinstance(point, ArrayPoint)
     opened = point.told()
     found = list(_of_arrays(point) if opened is point else _of_elements(point, opened))
     found += [*_remarks(point), *_steps(point, opened), *_without_derivative(point), *of_numbers.unused_inputs(point)]
@@ -56,6 +59,22 @@ def mended_elements(point: ArrayPoint) -> list[str]:
     output = [] if accuracy.value is None else [point.graph.ids[point.graph.output]]
     lost = {opened.name_of(node) for node in accuracy.slopes}
     return output + [name for name in point.names() if not lost.isdisjoint(_parts(point, name))]
+
+
+def surviving_elements(point: ArrayPoint) -> tuple[list[float | None], list[float | None]]:
+    """For each node how many digits of its value and of its adjoint are right, at the element with the fewest."""
+    opened, graph = point.told(), point.opening()
+    if opened is point or graph is None:
+        nothing: list[float | None] = [None] * len(point.graph)
+        return nothing, nothing
+
+    def least(digits: list[float | None]) -> list[float | None]:
+        at = (places.ravel().tolist() for places in graph.places)
+        known = ([digits[place] for place in places if place >= 0] for places in at)
+        return [min((one for one in those if one is not None), default=None) for those in known]
+
+    values, adjoints = surviving(opened)
+    return least(values), least(adjoints)
 
 
 def _parts(point: ArrayPoint, name: str) -> Iterator[str]:
@@ -92,7 +111,10 @@ def parts(point: ArrayPoint) -> list[Point] | None:
 def by_parts(point: ArrayPoint, parts: list[Point], name: str | None = None) -> Any:
     """The output, or its derivative by `name`, as the elements of it answer."""
     zero = point.kind.base.number("0")
-    answers = [part.answer() if name is None else part.gradient().get(name, zero) for part in parts]
+    answers: list[Any] = [part.answer() for part in parts]
+    if name is not None:
+        slopes = (part.gradient().get(name, zero) for part in parts)
+        answers = [one if isinstance(one, Hole) else slope for one, slope in zip(answers, slopes, strict=True)]
     made = np.empty(len(answers), dtype=object)
     made[:] = answers
     return made.reshape(point.shape)
@@ -211,7 +233,7 @@ def _told(point: ArrayPoint, node: int, remark: Remark, row: Row, holds: Any) ->
     name = point.graph.ids[node]
     names = dict(zip(row.names(len(ids)), ids, strict=True)) | {"node": name}
     if not holds.shape:
-        out = of_numbers.figure(point.kind.record(point.values[node]))
+        out = figure(point.kind.record(point.values[node]))
         return remark.says.format(**names, out=out)
     places = np.argwhere(holds)
     if len(places) == 1:
@@ -238,7 +260,7 @@ def _elements(point: ArrayPoint, node: int, names: dict[str, str], at: tuple[int
         place = [0 if size == 1 else at[len(shape) - len(own) + axis] for axis, size in enumerate(own)]
         told[key] = element_name(name, place)
     value = point.values[node][at] if shape else point.values[node]
-    return told | {"out": of_numbers.figure(point.kind.record(value)) if is_number(value) else ""}
+    return told | {"out": figure(point.kind.record(value)) if is_number(value) else ""}
 
 
 def _steps(point: ArrayPoint, opened: Point) -> Iterator[Note]:

@@ -14,8 +14,8 @@ import numpy as np
 
 from backprop import ops
 from backprop.arrays_text import element_name, element_of
-from backprop.graph import INPUT, Graph
 from backprop.beside.singular import Singulars
+from backprop.graph import INPUT, Graph
 from backprop.kinds import Hole, Kind, is_number
 from backprop.kinds.array import Arrays, arrays, elements, shape_of
 from backprop.kinds.real import REAL, Real
@@ -121,8 +121,7 @@ class ArrayPoint(Point):
     def opened_graph(self, limit: int = MOST_NODES) -> Opened | None:
         """The scalar graph of the program; None when it has more nodes than the limit."""
         if limit not in self._graphs:
-            base = self.kind.base
-            self._graphs[limit] = open_graph(self.graph, base if isinstance(base, Real) else REAL, self.given, limit)
+            self._graphs[limit] = open_graph(self.graph, self.kind.base, self.given, limit)
         return self._graphs[limit]
 
     def opened(self) -> Point | None:
@@ -135,8 +134,16 @@ class ArrayPoint(Point):
             return None
         if not self._opened:
             found = self.opened_graph(ALWAYS_ASKED if self._is_clean() else MOST_NODES)
-            self._opened.append(None if found is None or found.graph.output < 0 else self._open(found))
+            here = None if found is None or found.graph.output < 0 else self._open(found)
+            if here is not None and isinstance(self.value(), Hole) and self._is_guess(here):
+                here = None
+            self._opened.append(here)
         return self._opened[0]
+
+    def _is_guess(self, opened: Point) -> bool:
+        """Whether digits could not be told: a pivot that is 0 in truth is a tiny number in doubles."""
+        found = opened.accuracy()
+        return found is not None and bool(found.untold)
 
     def wholly_opened(self) -> Point | None:
         """The scalar program, whatever it costs; None beyond `MOST_NODES` nodes.
@@ -215,11 +222,11 @@ class ArrayPoint(Point):
 
     def accuracy(self) -> None:
         """Nothing: the opened program knows what the doubles are worth."""
-        return None
+        return
 
     def approach(self) -> None:
         """Nothing: the opened program knows what is approached beside the point."""
-        return None
+        return
 
     def answer(self) -> Any:
         told = self.told()

@@ -12,7 +12,8 @@ from backprop.beside.one_sided import one_sided
 from backprop.claims import NOT_CHECKED, RIGHT, UNDEFINED, WRONG, Judged, judge
 from backprop.claims.reading import read
 from backprop.claims.truth import texts_of
-from backprop.kinds import Hole, is_number
+from backprop.figures import elements_of
+from backprop.kinds import Hole, is_number, plain
 from backprop.mistakes import MissingValue
 from backprop.notes import notes
 from backprop.point import Number, Point, Program
@@ -20,7 +21,8 @@ from backprop.record import Note, OneSided, Value, Witness, json_value
 from backprop.stencils import PLACES, ROWS, Approach, Convergence, stencils
 from backprop.syntax import canonical
 from backprop.tracing import merged
-from backprop.witnesses import certified, start
+from backprop.witnesses import Running, certified, start
+from backprop.witnesses.certified import Enclosing
 
 FORMAT, VERSION = "backprop-check", 1
 
@@ -117,11 +119,13 @@ def check(
     *,
     wrt: Sequence[str] | None = None,
     claims: Iterable[str | tuple[str, str | None]] = (),
+    opened: Sequence[str] | None = None,
 ) -> CheckReport:
     """Everything that can be said for and against the derivatives of a program at a point, and of claims about them.
 
     A claim is a text such as "dx = 2*x" or "f = 9" (or the text of a file and its name). Claims alone need no inputs:
-    formulas are then judged at random points. Raises `Mistake` for a program, inputs or claims that cannot be read; a
+    formulas are then judged at random points. `opened` names nodes to open into single numbers; with none all are.
+    Raises `Mistake` for a program, inputs or claims that cannot be read; a
     point where nothing is defined is no mistake.
 
     >>> report = check("x^2", {"x": 3})
@@ -134,38 +138,57 @@ def check(
         program = Program(program)
     texts = [claim if isinstance(claim, tuple) else (claim, None) for claim in claims]
     try:
-        here = points.at(program, inputs, wrt)
+        here = points.at(program, inputs, wrt, opened=opened)
     except MissingValue:
-        if not texts or inputs:
+        if not texts or inputs or _has_arrays(program):
             raise
         return _claims_alone(program, texts)
     graph = here.graph
-    asked = read(here.syntax, graph, texts)
+    asked = read(here.syntax, graph, texts) if here.is_scalar else []
     running = start(here)
     gradient = here.gradient()
     value = here.answer()
     report = CheckReport(
         program=here.syntax.source,
         canonical=canonical(here.syntax),
-        inputs={name: here.values[graph.inputs[name]] for name in here.given},
+        inputs={name: plain(here.kind, here.values[graph.inputs[name]]) for name in here.given},
         output=graph.ids[graph.output],
-        value=None if isinstance(value, Hole) else value,
+        value=plain(here.kind, value),
         wrt=list(gradient),
-        gradient={name: slope for name, slope in gradient.items() if not isinstance(slope, Hole)},
+        gradient={name: plain(here.kind, slope) for name, slope in gradient.items() if not isinstance(slope, Hole)},
         notes=notes(here),
-        one_sided=one_sided(here),
+        one_sided=one_sided(here.told()) if here.told().is_scalar else [],
     )
     if asked:
         report.claims = judge(graph, here.syntax.source, asked, texts_of(graph, here.given))
+    elif texts:
+        from backprop.array_point import ArrayPoint
+        from backprop.claims.arrays import judge_arrays
+
+        assert isinstance(here, ArrayPoint)
+        report.claims = judge_arrays(here, texts)
     said, more = running.finish()
     order = {name: place for place, name in enumerate(report.wrt)}
-    report.witnesses = sorted([*said, *certified.testify(here)], key=lambda one: order.get(one.of, len(order)))
+    # of arrays quotients are shown at the element that agrees least
+    judged, nodes, known = here, here.wrt, said
+    if isinstance(running, (Running, Enclosing)):
+        said += certified.testify(here)
+    else:
+        said += running.enclosed()
+        judged, nodes, known = running.judged or here, running.worst(), running.by_element
+    report.witnesses = sorted(said, key=lambda one: order.get(one.of, len(order)))
     report.notes = merged(report.notes, more)
-    if not asked:
-        _put_in_quotients(report, here)
+    if not texts:
+        _put_in_quotients(report, judged, nodes, known)
     mended = {here.name_of(node) for node, one in here.singular().items() if one.mended}
     report.conclusions = [conclusion(report, name, name in mended) for name in report.wrt]
     return report
+
+
+def _has_arrays(program: Program) -> bool:
+    """Whether a program works on arrays, so that nothing is known of it without their shapes."""
+    _, graph = program.read()
+    return points.has_arrays(graph, graph.defaults)
 
 
 def _claims_alone(program: Program, texts: list[tuple[str, str | None]]) -> CheckReport:
@@ -178,10 +201,10 @@ def _claims_alone(program: Program, texts: list[tuple[str, str | None]]) -> Chec
     return report
 
 
-def _put_in_quotients(report: CheckReport, here: Point) -> None:
-    """The quotients of doubles for each input, as far as the graph allows."""
+def _put_in_quotients(report: CheckReport, here: Point, nodes: Sequence[int], witnesses: Sequence[Witness]) -> None:
+    """The quotients of doubles for each input, of arrays for one element, as far as the graph allows."""
     cost, left_out = 0, 0
-    for node in here.wrt:
+    for node in nodes:
         cost += 2 * ROWS * len(here.graph)
         if cost > MOST_EVALUATIONS:
             left_out += 1
@@ -189,12 +212,12 @@ def _put_in_quotients(report: CheckReport, here: Point) -> None:
         name = here.name_of(node)
         left, right = _sides(here, node)
         fine = cost // (2 * ROWS) * PLACES <= MOST_FINE_EVALUATIONS
-        found = stencils(here, node, _truth(report, name, left, right), left, right, fine)
+        found = stencils(here, node, _truth(here, witnesses, name, left, right), left, right, fine)
         if found is not None and found.rows:
             report.convergence[name] = found.rows
             report.approaches[name] = found.approaches
     if left_out:
-        text = f"the convergence of quotients is left out for {left_out} of {len(here.wrt)} inputs: the graph is large"
+        text = f"the convergence of quotients is left out for {left_out} of {len(nodes)} inputs: the graph is large"
         report.notes.append(Note("left-out", text))
 
 
@@ -209,15 +232,17 @@ def _sides(here: Point, node: int) -> tuple[float | None, float | None]:
     return None, None
 
 
-def _truth(report: CheckReport, name: str, left: float | None, right: float | None) -> float | None:
+def _truth(
+    here: Point, witnesses: Sequence[Witness], name: str, left: float | None, right: float | None
+) -> float | None:
     """The derivative as the best witness has it; our own where none has one; None at a kink, where there is none."""
     if left is not None and right is not None and left != right:
         return None
     for by in ("sympy", "difference"):
-        for witness in report.witnesses:
+        for witness in witnesses:
             if witness.of == name and witness.by == by and isinstance(witness.value, float):
                 return witness.value
-    own = report.gradient.get(name)
+    own = here.gradient()[name]
     return own if isinstance(own, float) and is_number(own) else None
 
 
@@ -229,6 +254,8 @@ def conclusion(report: CheckReport, name: str, mended: bool = False) -> Conclusi
     """
     if name not in report.gradient:
         return Conclusion(name, UNDEFINED, "undefined at this point")
+    if None in elements_of(report.gradient[name]):
+        return Conclusion(name, UNDEFINED, "undefined at this point for some of its elements")
     own = [one for one in report.witnesses if one.of in (name, "all") and one.by not in NOT_INDEPENDENT]
     against = [one for one in report.witnesses if one.of in (name, "all") and one.verdict == "DISAGREES"]
     if against:
@@ -238,7 +265,9 @@ def conclusion(report: CheckReport, name: str, mended: bool = False) -> Conclusi
     ]
     silent = [one for one in own if one not in telling]
     poor = [one for one in telling if one.verdict == "inaccurate"]
-    measured = [one.digits for one in telling if one.digits is not None]
+    # quotients in doubles of each operation have fewer digits than what they find right
+    finest = [one for one in telling if one.by != "array rules"] or telling
+    measured = [one.digits for one in finest if one.digits is not None]
     digits = min(measured) if measured else None
     told = "" if digits is None else f" to {digits:.1f} digits"
     without = f"; {_names(silent)} could not tell" if silent else ""
@@ -266,7 +295,13 @@ def _is_partial(edges: Witness, mended: bool) -> bool:
     return mended or (edges.reason or "").startswith(NOT_CHECKED)
 
 
-NAMES = {"sympy": "SymPy", "sympy rules": "SymPy edge by edge", "difference": "the difference with many digits"}
+NAMES = {
+    "opened": "the opened program",
+    "array rules": "each operation by itself",
+    "sympy": "SymPy",
+    "sympy rules": "SymPy edge by edge",
+    "difference": "the difference with many digits",
+}
 
 
 def _names(witnesses: Sequence[Witness]) -> str:

@@ -697,6 +697,7 @@ def paths(asked: Asked) -> int:
         many=True,
     ),
     WRT,
+    OPEN,
     FIGURES,
     *QUESTION,
     PLAIN,
@@ -718,7 +719,7 @@ def check(asked: Asked) -> int:
         from backprop.claims.reading import from_words
 
         claims = from_words(asked.words.text("claim"))
-    report = checked(program, inputs, wrt=asked.words.names("wrt"), claims=claims)
+    report = checked(program, inputs, wrt=asked.words.names("wrt"), claims=claims, opened=asked.opened)
     if asked.json:
         asked.show_record(report.to_dict())
     else:
@@ -901,17 +902,27 @@ def conventions(asked: Asked) -> int:
 
 @command(
     "",
-    Option("of", "the record: trace, hessian, check or cost (trace)", "RECORD", one_of("trace", "hessian", "check", "cost")),
+    Option(
+        "of",
+        "the record: trace, grad, hessian, check or cost (trace)",
+        "RECORD",
+        one_of("trace", "grad", "hessian", "check", "cost"),
+    ),
     OUT,
     binds=False,
     examples=("backprop schema > trace.schema.json", "backprop schema --of hessian"),
 )
 def schema(asked: Asked) -> int:
-    """Print the JSON Schema of a trace, a Hessian, a check or a cost."""
+    """Print the JSON Schema of a trace, of what grad prints, of a Hessian, a check or a cost."""
     from backprop import schema as schemas
 
     asked.at_most(0)
-    of = {"hessian": schemas.hessian_schema, "check": schemas.check_schema, "cost": schemas.cost_schema}
+    of = {
+        "grad": schemas.grad_schema,
+        "hessian": schemas.hessian_schema,
+        "check": schemas.check_schema,
+        "cost": schemas.cost_schema,
+    }
     asked.show_record(of.get(asked.words.text("of") or "trace", schemas.schema)())
     return FINE
 

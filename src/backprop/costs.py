@@ -8,20 +8,21 @@ input, one tangent pass the derivatives of every output number by one input.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from backprop import point as points
+from backprop.arrays_text import element_name
 from backprop.figures import whole
 from backprop.forward import tangents
 from backprop.graph import CONST, INPUT, Graph
 from backprop.kinds import Hole, Kind
 from backprop.kinds.counted import Counted, Tally, Unit
 from backprop.kinds.real import REAL, Real
-from backprop.mistakes import NoVariable
+from backprop.mistakes import NoVariable, Undefined
 from backprop.ops.work import shape, size
 from backprop.record import Edge, Node, Trace
 from backprop.reverse import Reverse, reverse
@@ -104,8 +105,8 @@ class PathCost:
 class CostReport:
     """What a program costs at a point, by N input numbers and M output numbers.
 
-    `shapes` are those of the names in `wrt`. `gradient_ratio` is what value and gradient cost in values, counted and
-    measured, where the output is one number. `winner` is "reverse", "forward" or "neither", `conclusion` says why.
+    `wrt` are the inputs that move, `shapes` theirs. `gradient_ratio` is what value and gradient cost in values, counted
+    and measured, where the output is one number. `winner` is "reverse", "forward" or "neither", `conclusion` says why.
     `paths_missing` says why paths were not counted.
     """
 
@@ -174,13 +175,17 @@ MOST_BITS = 14_000
 
 @dataclass(slots=True)
 class Machine:
-    """A program with its numbers in one kind, ready to be run. `leaves` are the values of what is given."""
+    """A program with its numbers in one kind, ready to be run. `leaves` are the values of what is given.
+
+    `chosen` are the places in an array that move, row by row, where not all of it does.
+    """
 
     graph: Graph
     kind: Kind
     leaves: dict[int, Any]
     wrt: list[int]
     moving: bytearray
+    chosen: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
     def value(self, leaves: Mapping[int, Any] | None = None) -> list[Any]:
         return values(self.graph, self.kind, self.leaves if leaves is None else leaves)
@@ -197,14 +202,14 @@ class Machine:
     def directions(self) -> Iterator[dict[int, Any]]:
         """Each input number moving alone: the seeds of the tangent passes."""
         for node in self.wrt:
-            for seed in self.seeds(self.known(node)):
+            for seed in self.seeds(self.known(node), self.chosen.get(node)):
                 yield {node: seed}
 
     def known(self, node: int) -> Any:
         """The value of an input."""
         return self.leaves[node] if node in self.leaves else self.kind.number(self.graph.literals[node])
 
-    def seeds(self, value: Any) -> Iterator[Any]:
+    def seeds(self, value: Any, places: Sequence[int] | None = None) -> Iterator[Any]:
         """A 1 in each place of something of the shape of a value, in turn; the array is the same one each time."""
         if not shape(value):
             yield self.kind.number("1")
@@ -213,7 +218,7 @@ class Machine:
 
         seed = np.zeros(shape(value))
         flat = seed.reshape(-1)
-        for place in range(flat.size):
+        for place in range(flat.size) if places is None else places:
             flat[place] = 1.0
             yield seed
             flat[place] = 0.0
@@ -227,7 +232,7 @@ class Machine:
                 continue
             beside = value.copy()
             flat, given = beside.reshape(-1), value.reshape(-1)
-            for place in range(flat.size):
+            for place in self.chosen.get(node, range(flat.size)):
                 flat[place] = given[place] + sign * STEP
                 yield self.leaves | {node: beside}
                 flat[place] = given[place]
@@ -238,7 +243,27 @@ def machine(point: Point, tally: Tally | None = None) -> Machine:
     graph = point.graph
     leaves = {graph.inputs[name]: point.values[graph.inputs[name]] for name in point.given}
     kind = point.kind if tally is None else _counting(point.kind, tally)
-    return Machine(graph, kind, leaves, point.wrt, point.moving)
+    return Machine(graph, kind, leaves, point.wrt, point.moving, _chosen(point))
+
+
+def _chosen(point: Point) -> dict[int, list[int]]:
+    """The places of the arrays of which only some elements are asked for."""
+    found: dict[int, list[int]] = {}
+    asked = _asked(point)
+    for node, at in asked:
+        if (node, ()) not in asked:
+            import numpy as np
+
+            value = point.values[node]
+            places = np.arange(value.size).reshape(value.shape)[at].ravel().tolist()
+            found[node] = list(dict.fromkeys([*found.get(node, ()), *places]))
+    return found
+
+
+def _asked(point: Point) -> list[tuple[int, tuple[int, ...]]]:
+    """What moves: nodes, and where in them (all of one when that is empty)."""
+    asked: Mapping[str, tuple[int, tuple[int, ...]]] = getattr(point, "asked", {})
+    return [(node, at) for node, at in asked.values() if node in point.wrt] or [(node, ()) for node in point.wrt]
 
 
 def _counting(kind: Kind, tally: Tally) -> Kind:
@@ -329,7 +354,11 @@ def counts(point: Point) -> Counts:
 
 def _ones(value: Any) -> Any:
     """A 1 in every place of something of the shape of a value; no `Unit`, for it is a number like any other."""
-    return value * 0 + 1.0 if shape(value) else 1.0
+    if not shape(value):
+        return 1.0
+    ones = value.copy()
+    ones.fill(1.0)
+    return ones
 
 
 def _kept(found: Iterable[Any]) -> int:
@@ -371,7 +400,12 @@ def scalars(point: Point) -> Scalars | str:
             return f"opened into single numbers the program has more than {MOST_NODES} nodes"
         graph, places = opened.graph, opened.places
         leaves = {graph.inputs[name]: float(REAL.number(text)) for name, text in opened.given.items()}
-        wrt = [int(place) for node in point.wrt for place in places[node].flat if place >= 0]
+        some = _chosen(point)
+        wrt = [
+            int(place)
+            for node in point.wrt
+            for place in (places[node].ravel()[some[node]] if node in some else places[node].flat)
+        ]
         outputs = [int(place) for place in places[point.graph.output].flat if place >= 0]
     if len(graph) > MOST_NODES or len(outputs) * len(graph.args) > MOST_EDGES:
         return f"paths are counted in graphs of up to {MOST_NODES} nodes, and of few outputs"
@@ -569,15 +603,25 @@ def cost(
     """What value and derivatives of a program take at a point: operations, seconds and memory, by every way.
 
     `time=False` counts only. What would take more than `longest` seconds is estimated and not run. Raises `Mistake`
-    for what cannot be read, and `NoVariable` for a name in `wrt` that is no input.
+    for what cannot be read, `NoVariable` for a name in `wrt` that is no input, and `Undefined` for an array without a
+    value; numbers that are undefined cost as much as others.
     """
     here = points.at(program, inputs or {}, wrt)
     for node in here.wrt:
         if here.graph.codes[node] not in (INPUT, CONST):
             raise NoVariable(here.name_of(node), list(here.graph.inputs))
+    output = here.value()
+    if isinstance(output, Hole) and not here.is_scalar:
+        from backprop.notes import explained
+
+        # without a value it has no shape either
+        raise Undefined(explained(here, output), span=here.graph.span(output.node)).within(here.syntax.source)
+    used = _used(here)
+    here.wrt = [node for node in here.wrt if used[node]]
     known = here.values
-    shapes = {here.name_of(node): shape(known[node]) for node in here.wrt}
-    n, m = sum(size(known[node]) for node in here.wrt), size(known[here.graph.output])
+    shapes, some = _shapes(here), _chosen(here)
+    n = sum(len(some[node]) if node in some else size(known[node]) for node in here.wrt)
+    m = size(output)
     count = counts(here)
     ways, parts = _counted(count, n, m)
     paths = scalars(here)
@@ -606,6 +650,28 @@ def cost(
         found.gradient_ratio, found.measured_ratio = found.way("reverse").ratio, found.way("reverse").time_ratio
     found.winner, found.conclusion = _conclusion(found)
     return found
+
+
+def _shapes(point: Point) -> dict[str, tuple[int, ...]]:
+    """The shapes of what moves, by name."""
+    return {element_name(point.name_of(node), at): shape(point.values[node])[len(at) :] for node, at in _asked(point)}
+
+
+def _used(point: Point) -> bytearray:
+    """Which nodes derivatives come from, dead ones and those of branches not taken too.
+
+    None comes from the number of a class, from an axis, or from an input that nothing uses, so nobody moves those.
+    """
+    graph, runner = point.graph, machine(point, Tally())
+    known = runner.value()
+    slopes = runner.partials(known).values
+    used = bytearray(len(graph))
+    used[graph.output] = 1
+    for node in range(graph.output, -1, -1):
+        for edge in graph.edges_to(node) if used[node] else ():
+            carries = slopes[edge.place] is not None or known[node] is None or known[edge.source] is None
+            used[edge.source] |= carries
+    return used
 
 
 def _counted(count: Counts, n: int, m: int) -> tuple[list[Way], list[Part]]:

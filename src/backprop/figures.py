@@ -58,7 +58,7 @@ class Figures:
 
     def put_in(self, value: Any, most: int = MOST_PUT_IN) -> str | None:
         """A value as it stands in a formula for its name; None for an array that would make it too long to be read."""
-        if isinstance(value, list) and self.most != ALL and math.prod(shape_of(value)) > most:
+        if isinstance(value, list) and math.prod(shape_of(value)) > most:
             return None
         return self(value)
 

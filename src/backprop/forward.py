@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from backprop.graph import CONST, INPUT, Graph
-from backprop.kinds import Hole, Kind, Refused
+from backprop.kinds import Hole, Kind, Misfit, Refused
 from backprop.rules import Partials
 
 
@@ -53,6 +53,8 @@ def contribution(carry: Callable[[Any, Any], Any], carried: Any, partial: Any, n
         return carry(carried, partial)
     except Refused as refused:
         return Hole(node, refused.code, position, refused.detail)
+    except Misfit as misfit:
+        return Hole(node, "too-large", position, misfit.says)
     except ArithmeticError:
         return Hole(node, "indeterminate", position)
 

@@ -1270,10 +1270,10 @@ class TooMuchWork(Mistake):
 
 
 class NoVariable(Mistake):
-    """`backprop hessian "c = a + b; c^2" --wrt c`: second derivatives by a node that is worked out."""
+    """`backprop hessian "c = a + b; c^2" --wrt c`: second derivatives, or a cost, by a node that is worked out."""
 
     code = "no-variable"
-    title = "second derivatives are taken by inputs"
+    title = "only an input moves by itself"
 
     def __init__(self, name: str, inputs: Sequence[str]) -> None:
         super().__init__(

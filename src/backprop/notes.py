@@ -112,7 +112,7 @@ def explained(point: Point, hole: Hole) -> str:
 
 def notes(point: Point) -> list[Note]:
     """Every note about a program at a point, in the order of the graph; what has no value comes first."""
-    if point.kind.arrays:
+    if not point.is_scalar:
         from backprop.array_notes import notes_of_arrays
 
         return notes_of_arrays(point)

@@ -19,7 +19,7 @@ import numpy as np
 from backprop import ops
 from backprop.arrays_text import element_name, parts
 from backprop.graph import CONST, INPUT, Graph
-from backprop.kinds import Hole, Kind, value_at
+from backprop.kinds import Hole, Kind, Misfit, value_at
 from backprop.kinds.array import Arrays, elements, shape_of
 from backprop.kinds.elements import Element, Elements, TooManyElements
 
@@ -68,7 +68,7 @@ def open_graph(graph: Graph, numbers: Kind, given: Mapping[str, str], limit: int
             found.append(value)
             if code >= 0 and not isinstance(value, Hole):
                 _name(kind.graph, graph.ids[node], value, before)
-    except TooManyElements:
+    except (TooManyElements, Misfit):  # what NumPy can do may be too much work for one number after the other
         return None
     output = found[graph.output]
     if isinstance(output, Element):
@@ -161,7 +161,7 @@ def open_nodes(
     """
     try:
         return _Opening(graph, frozenset(nodes), known, numbers).run(kept)
-    except TooManyElements:
+    except (TooManyElements, Misfit):
         return None
 
 

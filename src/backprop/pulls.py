@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from backprop.ops import ATOM, Row, Shapes
+from backprop.ops import ATOM, PRODUCT, Row, Shapes
 from backprop.ops.arrays import added_up
 from backprop.rules import Formula, formula
 from backprop.working import factor
@@ -21,7 +21,7 @@ Shape = tuple[int, ...]
 
 
 def pulled(row: Row, position: int, operands: Sequence[Written], out: str, shapes: Shapes, g: str = "g") -> str:
-    """What the adjoint `g` of the result, which is called `out`, brings back to an operand, by an operation with `pulls`.
+    """What the adjoint `g` of the result, called `out`, brings back to an operand of an operation with `pulls`.
 
     `operands` are written as in the formula of the node; `shapes` are theirs, as `Kind.shapes` has them.
     """
@@ -36,10 +36,19 @@ def pushed(row: Row, position: int, operands: Sequence[Written], out: str, shape
         text = pushes[position] or ""
         return _filled(formula(text, row, len(operands), ("t",)), [*operands, (out, ATOM), (t, ATOM)])
     if row.is_linear_in(position):
-        return written(row, [(t, ATOM) if place == position else one for place, one in enumerate(operands)])[0]
+        still = [_still(row, place, one) for place, one in enumerate(operands)]
+        return written(row, [*still[:position], (t, ATOM), *still[position + 1 :]])[0]
     # the result is one number: its pull is its gradient
     slope = _ONE_TIMES.sub("", pulled(row, position, operands, out, shapes, "1"))
     return f"sum({times(t, slope)})"
+
+
+def _still(row: Row, place: int, operand: Written) -> Written:
+    """What stands for an operand that does not move: itself, or 0 where the row is linear in all at once."""
+    text, level = operand
+    if not row.joint or row.is_setting(place):
+        return operand
+    return (f"0*{text}", PRODUCT) if level == ATOM else ("0", ATOM)
 
 
 def times(carried: str, rule: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -58,7 +58,8 @@ class Edge:
 
     Between arrays `partial` has an element for each element of the result where the operation works element by element,
     and for each element of the operand where it makes one number of many; it is absent where the operation is another
-    linear map. `pull` says what comes back along the edge, over ids and `g`, the adjoint of the target (`adjoint_name`).
+    linear map. `pull` says what the edge brings, over ids and `g`, the adjoint of the target, or in forward mode `t`,
+    the tangent of the source (`carried_name`).
     """
 
     source: str
@@ -406,16 +407,15 @@ def shape_of(value: Any) -> tuple[int, ...] | None:
     return None if any(isinstance(one, list) for one in level) else tuple(shape)
 
 
-def adjoint_name(target: Node) -> str:
-    """What the adjoint of a node is called in `Edge.pull`: g, unless that is the id of the node or of an operand.
+def carried_name(letter: str, taken: Collection[str]) -> str:
+    """What is carried over an edge as its pull calls it: the letter, unless the node or an operand is called so.
 
-    >>> adjoint_name(Node("z", "mul", ("g", "x")))
-    'g_'
+    >>> carried_name("g", ("z", "W", "x")), carried_name("g", ("z", "g"))
+    ('g', 'g_')
     """
-    name = "g"
-    while name == target.id or name in target.args:
-        name += "_"
-    return name
+    while letter in taken:
+        letter += "_"
+    return letter
 
 
 def _record(item: Any) -> dict[str, Any]:

@@ -94,6 +94,11 @@ def hessian_schema() -> dict[str, Any]:
         },
         optional={
             "value": _said(_VALUE, "the value of the output; absent where it has none"),
+            "shapes": _map(
+                {"type": "array", "items": _PLACE},
+                "of a program with arrays: the shape of each name; a derivative has the shapes of both names then, and "
+                "pairs are of elements, W[0,1]",
+            ),
             "formulas": _map(_TEXT, "by pair of names: the second derivative as a formula, where it is short"),
             "sides": _map(
                 _map(_VALUE, "the limit by where it was taken"),
@@ -102,6 +107,81 @@ def hessian_schema() -> dict[str, Any]:
         },
     )
     return _titled("backprop-hessian", record)
+
+
+def grad_schema() -> dict[str, Any]:
+    """The schema of what `backprop grad --format json` prints.
+
+    >>> sorted(grad_schema()["properties"])[:3]
+    ['gradient', 'hessian', 'hvp']
+    """
+    slopes = _map(_VALUE, "by name; a name is absent, an element null, where there is no value")
+    sizes = {"type": "array", "items": _PLACE}
+    block = _record(
+        "the derivatives of every element of the output by every element of an input",
+        required={
+            "shape": _said(sizes, "the shape of the output, then that of the input"),
+            "values": _said(_VALUE, "nested lists of that shape"),
+        },
+        optional={},
+    )
+    passes = {"forward": _said(_PLACE, "as many forward passes"), "reverse": _said(_PLACE, "as many reverse passes")}
+    direction = _map(_VALUE, "the direction by names, each part in the shape of its name")
+    pattern = _record(
+        "where a matrix of derivatives may have numbers other than 0, whatever the numbers at the point are",
+        required={
+            "of": {"enum": ["jacobian", "hessian"]},
+            "shape": _said(sizes, "how many rows and columns it has, an element of an array each"),
+            "nonzeros": _PLACE,
+            "rows": _list(sizes, "the columns of each row, from 0"),
+            "passes": _record("what it takes when those that do not touch share a pass", required=passes, optional={}),
+        },
+        optional={},
+    )
+    series = _record(
+        "the Taylor series along a line",
+        required={
+            "direction": direction,
+            "coefficients": _list(_VALUE, "of t^0, t^1, ..."),
+            "derivatives": _list(_VALUE, "the coefficients times k!"),
+        },
+        optional={},
+    )
+    record = _record(
+        "the value and the gradient of a program at a point, and what was asked besides",
+        required={},
+        optional={
+            "value": _said(_VALUE, "absent where patterns alone were asked for"),
+            "gradient": _said(slopes, "d output / d name; absent where the output is an array"),
+            "jvp": _record(
+                "the derivative along a direction, in the shape of the output",
+                required={"direction": direction, "value": _VALUE},
+                optional={},
+            ),
+            "vjp": _record(
+                "what is pulled back from the output",
+                required={"seed": _said(_VALUE, "in the shape of the output"), "gradient": slopes},
+                optional={},
+            ),
+            "hvp": _record(
+                "how the gradient moves along a direction",
+                required={"direction": direction, "product": slopes},
+                optional={},
+            ),
+            "hessian": _map(slopes, "a row for each name; between arrays the shape of the one, then of the other"),
+            "jacobian": _map(block, "by name"),
+            "passes": _record(
+                "how the Jacobian was worked out, and what each mode takes",
+                required={"mode": {"enum": ["forward", "reverse"]}, **passes},
+                optional={},
+            ),
+            "witnesses": _list(_witness(), "what independent ways say of the Jacobian"),
+            "sparsity": _list(pattern, "one for each matrix asked for"),
+            "taylor": series,
+            "notes": _list(_note(), "what a reader should know"),
+        },
+    )
+    return _titled("backprop-grad", record)
 
 
 def check_schema() -> dict[str, Any]:
@@ -341,8 +421,8 @@ def _edge() -> dict[str, Any]:
             "formula": _said(_TEXT, "the rule of the partial, over ids"),
             "pull": _said(
                 _TEXT,
-                "between arrays: what comes back to the source, over ids and g, the adjoint of the target "
-                "(g_ where an operand is called g); repeated to the shape of the source",
+                "between arrays: what the edge brings, over ids and g, the adjoint of the target (g_ where an operand "
+                "is called g), or in forward mode t, the tangent of the source; repeated to the shape where it ends",
             ),
             "contribution": _said(
                 _VALUE, "what the edge brings: partial times adjoint of target, or tangent of source"

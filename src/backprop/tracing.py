@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backprop import kinds
 from backprop import point as points
@@ -17,10 +17,13 @@ from backprop.kinds.real import Real
 from backprop.mistakes import Apart, OneDirection, TooManyDerivatives
 from backprop.notes import notes, reading_notes
 from backprop.point import Number, Point, Program
-from backprop.record import Birth, Edge, Node, Note, Trace, Value
+from backprop.record import Birth, Edge, Node, Note, Trace, Value, Witness
 from backprop.refusals import refuse
 from backprop.syntax import canonical
 from backprop.working import slope
+
+if TYPE_CHECKING:
+    from backprop.array_point import ArrayPoint
 
 # The witness that tells what the doubles are worth, whatever answers.
 ROUNDING = "rounding"
@@ -64,8 +67,11 @@ def trace(
         return _assemble(here, mode, figures, opened, names)
     here = points.at(program, inputs, wrt, kind, convention, opened)
     refuse(here)
-    if not check:
+    vector = _of_arrays(here) if here.kind.shape(here.value()) else None
+    if not check or vector is not None:
         found = _assemble(here, mode, figures, opened)
+        if check and vector is not None:
+            found.witnesses.append(_of_tangents(vector))
         if rounding:
             _tell_rounding(here, found)
         return found
@@ -108,7 +114,14 @@ def _tell_rounding(point: Point, found: Trace) -> None:
     from backprop.accuracy.lost_digits import surviving
     from backprop.witnesses.rounding import testify
 
-    values, adjoints = surviving(point)
+    arrays = _of_arrays(point)
+    if arrays is None:
+        values, adjoints = surviving(point)
+    else:
+        from backprop.array_notes import surviving_elements
+
+        values, adjoints = surviving_elements(arrays)
+        point = point.told()
     for node, digits, of_adjoint in zip(found.nodes, values, adjoints, strict=True):
         node.digits = digits if node.op not in ("input", "const") else None
         node.adjoint_digits = of_adjoint if node.adjoint is not None else None
@@ -119,10 +132,11 @@ def _tell_rounding(point: Point, found: Trace) -> None:
 
 def _mended(point: Point) -> list[str]:
     """The answers that doubles had lost, by name."""
-    if point.kind.arrays:
+    arrays = _of_arrays(point)
+    if arrays is not None:
         from backprop.array_notes import mended_elements
 
-        return mended_elements(point)
+        return mended_elements(arrays)
     accuracy = point.accuracy()
     if accuracy is None:
         return []
@@ -175,8 +189,8 @@ def _symbolic(
 
 def _formulas_of_nodes(graph: Graph) -> tuple[list[Any], list[Any]]:
     """What stands for each node in those after it, and the formula of the node itself: long ones go by their names."""
-    from backprop.kinds.symbol import SYMBOL
     from backprop.kinds import value_at
+    from backprop.kinds.symbol import SYMBOL
     from backprop.values import values
 
     sizes: list[int] = []
@@ -266,12 +280,13 @@ def _assemble(
         figures=figures,
     )
     found.notes = list(reading_notes(point)) if symbolic else notes(point)
-    if point.kind.arrays:
+    arrays = _of_arrays(point)
+    if arrays is not None:
         from backprop.array_notes import tell_sides_of_elements
 
-        tell_sides_of_elements(point, found)
-        if point.kind.shape(point.value()):
-            _tell_parts(point, found)
+        tell_sides_of_elements(arrays, found)
+        if arrays.shape:
+            _tell_parts(arrays, found)
     elif not symbolic:
         tell_sides(point, found)
     if found.birth is not None:
@@ -288,7 +303,16 @@ def _assemble(
     return found
 
 
-def _tell_parts(point: Point, found: Trace) -> None:
+def _of_arrays(point: Point) -> ArrayPoint | None:
+    """The point of a program with arrays; None for one of single numbers, for which NumPy is not loaded."""
+    if point.is_scalar:
+        return None
+    from backprop.array_point import ArrayPoint
+
+    return point if isinstance(point, ArrayPoint) else None
+
+
+def _tell_parts(point: ArrayPoint, found: Trace) -> None:
     """Put in what the elements of a vector as output answer, each by itself."""
     from backprop.array_notes import by_parts, notes_of_parts, parts
 
@@ -299,12 +323,25 @@ def _tell_parts(point: Point, found: Trace) -> None:
         found.gradient = _present(point.kind, {name: by_parts(point, each, name) for name in found.wrt})
 
 
+def _of_tangents(point: ArrayPoint) -> Witness:
+    """What the opened program says of the tangents of a vector."""
+    from backprop.array_edges import unit
+    from backprop.array_notes import parts
+    from backprop.witnesses.tangents import testify
+
+    tangent = point.tangents(unit(point))[point.graph.output]
+    (name,) = point.names()
+    spread = point.kind.spread(point.kind.base.number("0") if tangent is None else tangent, point.shape)
+    return testify(point, name, spread, parts(point))
+
+
 def _direction(point: Point) -> dict[int, Any]:
     """Forward mode: the node that moves, by 1; of an array one element. Raises `OneDirection` for all of an array."""
-    if point.kind.arrays:
+    arrays = _of_arrays(point)
+    if arrays is not None:
         from backprop.array_edges import unit
 
-        return unit(point)
+        return unit(arrays)
     return {point.wrt[0]: point.kind.number("1")}
 
 

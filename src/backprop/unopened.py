@@ -55,9 +55,10 @@ def no_answer(point: ArrayPoint) -> tuple[int, str] | None:
     if _lost(point.value()).any():
         return _without_value(point)
     answers = {} if point.shape else point.gradient()
-    if any(_lost(slope).any() for slope in answers.values()):
+    singular = _singular(point)
+    if singular is None and any(_lost(slope).any() for slope in answers.values()):
         return without_slope(point)
-    return _overflow(point, answers) or _singular(point)
+    return singular or _overflow(point, answers)
 
 
 def remarks(point: ArrayPoint) -> Iterator[Note]:

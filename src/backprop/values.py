@@ -7,6 +7,7 @@ so an undefined node that nobody uses harms nobody.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,6 +15,9 @@ from backprop import ops
 from backprop.graph import Graph
 from backprop.kinds import Hole, Kind, Misfit, Refused, value_at
 from backprop.mistakes import ShapesDiffer
+
+# Longer parts of the source are called by their id.
+LONGEST_PART = 30
 
 
 def values(graph: Graph, kind: Kind, inputs: Mapping[int, Any], asked: Iterable[int] = ()) -> list[Any]:
@@ -57,8 +61,17 @@ def values(graph: Graph, kind: Kind, inputs: Mapping[int, Any], asked: Iterable[
 
 def shapes_differ(graph: Graph, node: int, misfit: Misfit) -> ShapesDiffer:
     """The mistake for operands that do not fit together, told with their names."""
-    names = [graph.written_id(operand)[0] for operand in graph.operands(node)]
-    return ShapesDiffer(misfit.says.format(*names), misfit.repair.format(*names), graph.span(node))
+    names = [_called(graph, operand) for operand in graph.operands(node)]
+    repair = re.sub(r"\((\w+)\.T\)\.T", r"\1", misfit.repair.format(*names))
+    return ShapesDiffer(misfit.says.format(*names), repair, graph.span(node))
+
+
+def _called(graph: Graph, node: int) -> str:
+    """What an operand is called in a repair that can be typed: by its name, a short part of the source in brackets."""
+    start, end = graph.span(node)
+    if node in graph.names or graph.codes[node] < 0 or not 0 < end - start <= LONGEST_PART:
+        return graph.written_id(node)[0]
+    return f"({graph.source[start:end]})"
 
 
 def _walk_lazily(graph: Graph, kind: Kind, found: list[Any], where: int, asked: Iterable[int]) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from backprop.figures import DEFAULT_FIGURES, UNDEFINED, Figures, elements_of, shape_of
-from backprop.record import Edge, Node, Step, Trace, Value
+from backprop.record import Edge, Node, Step, Trace, Value, carried_name
 
 NO_VALUE = "no value here"
 NOT_TAKEN = "branch not taken"
@@ -86,10 +86,7 @@ class Known:
     def carried(self, edge: Edge, letter: str) -> str:
         """The name that stands in the pull of an edge for what is carried: no operand is called so."""
         node = self._nodes.get(edge.target)
-        taken = () if node is None else (node.id, *node.args)
-        while letter in taken:
-            letter += "_"
-        return letter
+        return carried_name(letter, () if node is None else (node.id, *node.args))
 
 
 # -- a whole trace --------------------------------------------------------------------------------------------------
@@ -314,7 +311,8 @@ def tangent_working(
     if node.tangent is None and found:
         terms = found  # the one without a value must be seen
     if not terms:
-        remark = "" if node.id == direction else f"{node.id} does not move with {direction}"
+        moves = node.id == direction or not _is_still(node.tangent)
+        remark = "" if moves else f"{node.id} does not move with {direction}"
         return Working(left, value=value or "0", remark=remark)
     doubled = parallel([edge for edge, _ in terms])
     on = [_Brought(edge, tangent, slope(edge.source, direction), "t", known) for edge, tangent in terms]

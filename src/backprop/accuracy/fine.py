@@ -15,11 +15,10 @@ from typing import Any
 
 from backprop.accuracy.rounding import INF, Errors, Roundoff, errors
 from backprop.beside.differences import EPSILON, LEVELS, affordable, cut, levels, many, primal, to_double, weights
-from backprop.kinds import Hole, is_number
+from backprop.kinds import Hole, is_number, value_at
 from backprop.point import Point
 from backprop.reverse import Reverse, reverse
 from backprop.rules import Partials, partials
-from backprop.kinds import value_at
 
 FULL = 15.95  # the digits of a double: -log10 of its epsilon
 SMALLEST = 5e-324

@@ -20,10 +20,9 @@ from typing import Any
 
 from backprop import ops
 from backprop.graph import CONST, INPUT, Graph
-from backprop.kinds import Hole, Kind, is_number
+from backprop.kinds import Hole, Kind, is_number, value_at
 from backprop.reverse import Reverse
 from backprop.rules import Partials, formula, rules
-from backprop.kinds import value_at
 
 INF = math.inf
 # Operations with a kink that hand on an operand, or 0 in its place: x^2 and atan2 may have a 0 that is none.

@@ -16,14 +16,15 @@ from backprop.beside.holes import Closed
 from backprop.beside.singular import Singular, kept
 from backprop.figures import figure
 from backprop.graph import CONST
-from backprop.kinds import MINIMUM_NORM, Hole, is_number
+from backprop.kinds import MINIMUM_NORM, Hole, is_number, value_at
 from backprop.point import Point
 from backprop.record import Limits, Note, OneSided, Trace
 from backprop.rules import is_kink, rules
-from backprop.kinds import value_at
 
 # Kinks at nodes that are told one by one, and nodes whose partials are looked at on both sides.
 MOST_NOTES, MOST_NODES = 20, 200
+# Operands of one operation that are told one by one.
+MOST_OPERANDS = 8
 
 
 def tell_sides(point: Point, trace: Trace) -> None:
@@ -164,7 +165,11 @@ def kink_text(point: Point, node: int) -> str:
     """What there is to tell of one node at a kink."""
     graph = point.graph
     name, parts, corner = graph.ids[node], [], False
-    for place, ends in edges(point, node).items():
+    beside = edges(point, node)
+    # of many operands those are told that make the kink
+    met = [place for place, ends in beside.items() if ends.jumps or ends.left != ends.right] or list(beside)
+    for place in met[:MOST_OPERANDS]:
+        ends = beside[place]
         if ends.jumps:
             between = " (it jumps here)"
         else:
@@ -173,7 +178,10 @@ def kink_text(point: Point, node: int) -> str:
             corner = corner or (ends.left != ends.right and None not in (ends.left, ends.right))
         taken = _figure(point, point.partials.values[place])
         parts.append(f"∂{name}/∂{graph.ids[graph.args[place]]} is taken as {taken}{between}")
-    text = f"kink: {name} = {graph.formula(node)} has no derivative{at_operands(point, node)}"
+    where = at_operands(point, node, [graph.args[place] for place in met])
+    text = f"kink: {name} = {_formula(point, node)} has no derivative{where}"
+    if len(met) > MOST_OPERANDS:
+        parts.append(f"{len(met) - MOST_OPERANDS} more operands tie")
     if corner:
         # mean, left, right and nan choose among the slopes of the whole; an operation keeps its own
         by = point.convention if point.kind.convention else "minimum norm"
@@ -328,11 +336,24 @@ def _figure(point: Point, value: Any) -> str:
     return figure(point.kind.record(value))
 
 
-def at_operands(point: Point, node: int) -> str:
-    """ " at x = -1, y = 2": the operands of a node with their numbers."""
+def _formula(point: Point, node: int) -> str:
+    """What is worked out at a node; of a call with very many operands the first and the last of them."""
+    graph = point.graph
+    operands = graph.operands(node)
+    if len(operands) <= MOST_OPERANDS:
+        return graph.formula(node)
+    first, *_, last = (graph.written_id(operand)[0] for operand in operands)
+    return f"{graph.op(node)}({first}, ..., {last})"
+
+
+def at_operands(point: Point, node: int, told: Iterable[int] = ()) -> str:
+    """ " at x = -1, y = 2": the operands of a node with their numbers; of very many those that are to be `told`."""
     graph = point.graph
     parts = []
-    for operand in dict.fromkeys(graph.operands(node)):
+    operands = list(dict.fromkeys(graph.operands(node)))
+    if len(operands) > MOST_OPERANDS:
+        operands = list(told)[:MOST_OPERANDS]
+    for operand in operands:
         value = point.values[operand]
         if graph.codes[operand] != CONST and value is not None and not isinstance(value, Hole):
             parts.append(f"{graph.ids[operand]} = {_figure(point, value)}")

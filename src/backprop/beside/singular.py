@@ -42,11 +42,10 @@ from backprop.beside.differences import (
 from backprop.beside.hull import minimum_norm
 from backprop.beside.limits import Limit, Sample, limit
 from backprop.graph import CONST, INPUT
-from backprop.kinds import MINIMUM_NORM, REFUSALS, Hole, Refused, is_number
+from backprop.kinds import MINIMUM_NORM, REFUSALS, Hole, Refused, is_number, value_at
 from backprop.point import Point
 from backprop.reverse import reverse
 from backprop.rules import is_kink, kinks, partials
-from backprop.kinds import value_at
 
 # Directions that are tried between the axes, and gradients that are looked at beside a corner of several inputs.
 DIRECTIONS = 6

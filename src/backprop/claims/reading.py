@@ -7,17 +7,19 @@ a formula in the language of programs over the inputs, the named nodes and the f
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from backprop import bindings
+from backprop.arrays_text import element_name, element_of
 from backprop.grammar import parse
 from backprop.graph import Graph, build
 from backprop.mistakes import Mistake, NotANumber, Span, TwoReadings, UnknownInClaim, UnreadableClaim
 from backprop.syntax import Syntax, normal
 from backprop.working import slope
 
-_ID = rf"{bindings.NAME}(?:~[0-9]+)?"
+_ID = rf"{bindings.NAME}(?:~[0-9]+)?(?:\s*\[[-0-9,\s]+\])?"
 _SLOPE = re.compile(rf"[d∂]\s*({_ID})?\s*/\s*[d∂]\s*({_ID})")
 _BY = re.compile(rf"[d∂]\s*({_ID})")
 _NAME = re.compile(_ID)
@@ -27,13 +29,16 @@ _UNDEFINED = re.compile(r"undefined|none|[+−-]?nan|dne|does not exist", re.IGN
 _FRACTION = re.compile(r"[-0-9.eE+]+/[0-9.eE+-]+")
 _ENDS = re.compile(r"[;\n]")
 
+_Places = tuple[tuple[int, ...], tuple[int, ...]]
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What is claimed: that d `of` / d `by` (the value of `of` when `by` is None) is `said`.
 
     `said` is a number in plain text (`number`), a formula (`formula`, its names given by `names`), or, when both are
-    None, that there is none.
+    None, that there is none. Of an array program `of_at` and `by_at` are the places in the two nodes that are meant,
+    and `number` may be the text of an array.
     """
 
     text: str
@@ -44,6 +49,8 @@ class Claim:
     number: str | None = None
     formula: Graph | None = None
     names: tuple[tuple[int, int], ...] = ()
+    of_at: tuple[int, ...] = ()
+    by_at: tuple[int, ...] = ()
 
     @property
     def undefined(self) -> bool:
@@ -66,23 +73,25 @@ def from_words(text: str) -> list[tuple[str, str | None]]:
     return [(bindings.read_file(part[1:]), part[1:]) if part.startswith("@") else (part, None) for part in parts]
 
 
-def read(syntax: Syntax, graph: Graph, texts: Iterable[tuple[str, str | None]]) -> list[Claim]:
+def read(syntax: Syntax, graph: Graph, texts: Iterable[tuple[str, str | None]], arrays: bool = False) -> list[Claim]:
     """The claims in some texts, one on a line or between semicolons. Raises a `Mistake` that says where.
+
+    Of a program with `arrays` a claim may be about an element, `dW[0,1] = 2`, and say an array, `W = [[1, 2]]`.
 
     >>> from backprop.grammar import parse
     >>> tree = parse("x^2*y")
     >>> [(one.name, one.said) for one in read(tree, build(tree), [("dx = 2*x*y; y = 9  # by heart", None)])]
     [('∂f/∂x', '2*x*y'), ('∂f/∂y', '9')]
     """
-    reader = _Reader(syntax, graph)
+    reader = _Reader(syntax, graph, arrays)
     return [claim for text, origin in texts for claim in reader.claims(normal(text), origin)]
 
 
 class _Reader:
     """Reads claims about one program."""
 
-    def __init__(self, syntax: Syntax, graph: Graph) -> None:
-        self.graph = graph
+    def __init__(self, syntax: Syntax, graph: Graph, arrays: bool) -> None:
+        self.graph, self.arrays = graph, arrays
         self.known = {name: node for node, name in enumerate(graph.ids) if node in graph.names or node == graph.output}
         self.known |= graph.inputs
         self.known.setdefault("f", graph.output)  # as on paper, whatever the program calls it
@@ -91,6 +100,7 @@ class _Reader:
         functions = [one for one in syntax.statements if one.kind == "function"]
         self.functions = "".join(f"{syntax.source[one.begin : one.end]}\n" for one in functions)
         self.statements = len(functions) + 1
+        self.places: dict[int, tuple[int, ...]] = defaultdict(tuple)
 
     def claims(self, text: str, origin: str | None) -> Iterator[Claim]:
         """The claims in one text."""
@@ -112,25 +122,28 @@ class _Reader:
             if twice >= 0:
                 raise UnreadableClaim("what is claimed follows one sign =, not two", (twice, twice + 2))
             raise UnreadableClaim("a claim says of what it is: a sign = is missing", (begin, end))
-        of, by, name = self.left(text, begin, equals[0])
+        of, by, name, places = self.left(text, begin, equals[0])
         for start, stop in zip(equals, [*equals[1:], end], strict=True):
             first, last = _trimmed(text, start + 1, stop)
             if first == last:
                 raise UnreadableClaim("nothing is claimed: a number or a formula has to follow =", (start, start + 1))
-            yield self.right(text, (first, last), Claim(text[begin:end], of, by, name, text[first:last]))
+            claim = Claim(text[begin:end], of, by, name, text[first:last], of_at=places[0], by_at=places[1])
+            yield self.right(text, (first, last), claim)
 
-    def left(self, text: str, begin: int, end: int) -> tuple[int, int | None, str]:
-        """Which derivative or value is meant, and how it is written."""
+    def left(self, text: str, begin: int, end: int) -> tuple[int, int | None, str, _Places]:
+        """Which derivative or value is meant, how it is written, and at which places in arrays."""
         begin, end = _trimmed(text, begin, end)
         left, ids = text[begin:end], self.graph.ids
+        self.places.clear()
         if not left:
             raise UnreadableClaim("nothing stands before =", (end, end + 1))
         output = self.graph.output
-        if left in self.called:
-            node = self.called[left]
-            if left in self.graph.inputs:
-                return output, node, slope(ids[output], left)
-            return node, None, ids[node]
+        whole, at = element_of(left) if self.arrays else (left, ())
+        if whole.rstrip() in self.called:
+            node = self.called[whole.rstrip()]
+            if whole.rstrip() in self.graph.inputs:
+                return output, node, slope(ids[output], element_name(whole.rstrip(), at)), ((), at)
+            return node, None, element_name(ids[node], at), (at, ())
         of, by = output, None
         if found := _SLOPE.fullmatch(left):
             of = output if found[1] is None else self.node(found[1], found.start(1) + begin)
@@ -151,9 +164,16 @@ class _Reader:
         else:
             raise UnreadableClaim(f"{left} is neither a derivative nor the name of a node", (begin, end))
         assert by is not None
-        return of, by, slope(ids[of], self.graph.name_of(by))
+        places = self.places[of], self.places[by]
+        told = slope(element_name(ids[of], places[0]), element_name(self.graph.name_of(by), places[1]))
+        return of, by, told, places
 
     def node(self, name: str, begin: int) -> int:
+        """The node of a name; of an element of an array the node it stands in, and its place in `places`."""
+        if self.arrays:
+            name, at = element_of(name)
+            name = name.rstrip()
+            self.places[self.called.get(name, -1)] = at
         if name not in self.called:
             raise UnknownInClaim(name, list(self.known), (begin, begin + len(name)))
         return self.called[name]
@@ -163,7 +183,7 @@ class _Reader:
         said = claim.said
         if _UNDEFINED.fullmatch(said) and said not in self.known:
             return claim
-        if said.startswith("["):
+        if said.startswith("[") and not self.arrays:
             raise UnreadableClaim("an array is no answer: one number has to follow =, for one element", span)
         try:
             number = bindings.read_value(said, claim.name) if not said.startswith("@") else None

@@ -20,12 +20,11 @@ from backprop.derivatives import closed, gradient
 from backprop.formulas import text as formula_text
 from backprop.grammar import parse
 from backprop.graph import CONST, INPUT, Edge, Graph, build
-from backprop.kinds import is_number
+from backprop.kinds import is_number, value_at
 from backprop.kinds.digits import Digits
 from backprop.ops import Row
 from backprop.rules import formula
 from backprop.tidying import tidy
-from backprop.kinds import value_at
 from backprop.values import values
 from backprop.working import slope
 

@@ -11,26 +11,23 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from backprop.arrays_text import element_name
+from backprop.array_point import ArrayPoint
 from backprop.gradient import refuse_holes
 from backprop.graph import INPUT
-from backprop.higher.blocks import blocks, gathered
+from backprop.higher.blocks import Part, blocks, gathered
 from backprop.higher.directions import (
-    Asked,
     Directional,
+    Question,
     amounts,
-    named,
+    components,
     needs_line,
     second_derivatives,
     taylor_series,
-    vector,
 )
 from backprop.higher.hessians import too_large
-from backprop.higher.jacobians import Outputs
+from backprop.higher.jacobians import Outputs, asked_parts
 from backprop.kinds import is_number
-from backprop.kinds.array import elements, shape_of
+from backprop.kinds.array import elements
 from backprop.kinds.dual import Dual, Duals
 from backprop.mistakes import NoVariable, Undefined
 from backprop.point import Point
@@ -44,15 +41,15 @@ from backprop.values import values
 STEP, CLOSE = 1e-6, 1e-3
 
 
-def of_arrays(here: Point, asked: Asked) -> Directional:
+def of_arrays(here: Point, asked: Question) -> Directional:
     """What is asked of a program with arrays. Raises as `directions.directional` does."""
     outputs = Outputs(here)
     found = Directional(
         output=outputs.output,
         value=None,
-        wrt=[here.name_of(node) for node in here.wrt],
+        wrt=here.names(),
         gradient=None,
-        shapes={here.name_of(node): shape for node, shape in outputs.shapes.items()},
+        parts=[*outputs.parts],
         figures=here.kind.figures,
     )
     if asked.sparsity:
@@ -63,104 +60,116 @@ def of_arrays(here: Point, asked: Asked) -> Directional:
     if second:
         here.gradient()  # of a vector there is none, nor is there anything beyond
     outputs.refuse()
+    record, shapes = here.kind.record, {part.name: part.shape for part in outputs.parts}
     if not here.shape:
         refuse_holes(here)
-        found.gradient = {name: here.kind.record(value) for name, value in here.gradient().items()}
-    found.value = here.kind.record(outputs.value())
+        found.gradient = {name: record(value) for name, value in here.gradient().items()}
+    found.value = record(outputs.value())
     if asked.jacobian and not asked.sparsity:
         found.jacobian = outputs.told(asked.mode)
     if asked.vjp is not None:
         seed = amounts(here, "vjp", asked.vjp, here.shape)
-        pulled = zip(found.wrt, outputs.pulled(seed), strict=True)
-        found.vjp = here.kind.record(seed), {name: here.kind.record(value) for name, value in pulled}
+        found.vjp = record(seed), {name: record(value) for name, value in outputs.pulled(seed).items()}
     if asked.jvp is not None:
-        along = vector(here, "jvp", asked.jvp)
-        found.jvp = named(here, along), here.kind.record(outputs.times(along))
+        along = components(here.kind, "jvp", asked.jvp, shapes)
+        moved = record(outputs.times(outputs.direction(along)))
+        found.jvp = {name: record(amount) for name, amount in along.items()}, moved
     found.notes = outputs.remarks()
     if second:
-        _second(here, found, asked)
+        _second(outputs, found, asked, shapes)
     return found
 
 
-def _second(here: Point, found: Directional, asked: Asked) -> None:
+def _second(outputs: Outputs, found: Directional, asked: Question, shapes: Mapping[str, tuple[int, ...]]) -> None:
     """What is asked beyond the gradient, of the opened program or by dual numbers."""
-    told = here.told()
-    along = None if asked.hvp is None else vector(here, "hvp", asked.hvp)
+    here, record = outputs.here, outputs.here.kind.record
+    told, full = here.told(), asked.hessian and not asked.sparsity
+    along = None if asked.hvp is None else components(here.kind, "hvp", asked.hvp, shapes)
     if not told.is_scalar:
-        if asked.order is not None or (asked.hessian and not asked.sparsity):
+        if asked.order is not None or full:
             raise too_large("a series" if asked.order is not None else "a Hessian").within(here.syntax.source)
-        if along is not None:
-            moved, notes = moving_gradient(here, along)
-            found.hvp = named(here, along), {name: here.kind.record(value) for name, value in moved.items()}
-            found.notes += notes
-        return
-    second_derivatives(told, found, asked, None if along is None else _by_element(here, told, along))
-    if found.hvp is not None and along is not None and found.shapes is not None:
-        found.hvp = named(here, along), gathered(found.hvp[1], found.shapes)
+        assert along is not None
+        moved, notes = moving_gradient(outputs, outputs.direction(along))
+        found.hvp = {}, {name: record(value) for name, value in moved.items()}
+        found.notes += notes
+    else:
+        second_derivatives(told, found, asked, None if along is None else _by_element(outputs, told, along))
+        if found.hvp is not None:
+            found.hvp = {}, gathered(found.hvp[1], outputs.parts)
+    if found.hvp is not None and along is not None:
+        found.hvp = {name: record(amount) for name, amount in along.items()}, found.hvp[1]
     if asked.order is not None:
         if asked.jvp is None and len(told.wrt) != 1:
-            raise needs_line([told.name_of(node) for node in told.wrt])
-        line = vector(here, "jvp", asked.jvp if asked.jvp is not None else [1])
-        taylor_series(told, found, _by_element(here, told, line), asked.order)
+            raise needs_line(told.names())
+        line = components(here.kind, "jvp", asked.jvp if asked.jvp is not None else [1], shapes)
+        taylor_series(told, found, _by_element(outputs, told, line), asked.order)
         assert found.taylor is not None
-        found.taylor = named(here, line), found.taylor[1]
+        found.taylor = {name: record(amount) for name, amount in line.items()}, found.taylor[1]
 
 
-def _by_element(here: Point, told: Point, along: Mapping[int, Any]) -> dict[int, Any]:
+def _by_element(outputs: Outputs, told: Point, along: Mapping[str, Any]) -> dict[int, Any]:
     """A direction of arrays as one of the opened program, node by node."""
     found: dict[str, Any] = {}
-    for node, amount in along.items():
-        names = (element_name(here.name_of(node), at) for at in np.ndindex(*shape_of(amount)))
-        found |= dict(zip(names, elements(amount), strict=True))
+    for part in outputs.parts:
+        found |= dict(zip(part.elements, elements(along[part.name]), strict=True))
+    # the numbers of NumPy are told in another way than those of Python
     return {node: told.kind.number("0") + found[told.name_of(node)] for node in told.wrt}
 
 
+def parts(here: Point) -> list[Part]:
+    """What is asked for at a point, with the names of its elements."""
+    return [*asked_parts(here)]
+
+
 def arrays_of(here: Point, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Second derivatives by elements as arrays by the names of the inputs, each of the shapes of both."""
-    shapes = {here.name_of(node): shape_of(here.values[node]) for node in here.wrt}
+    """Second derivatives by elements as arrays by what is asked for, each of the shapes of both."""
+    several = asked_parts(here)
+    shapes = {part.name: part.shape for part in several}
     return {
-        one: {
-            other: here.kind.answer(_packed(here, blocks_of, shapes[one] + shapes[other]))
-            for other, blocks_of in row.items()
-        }
-        for one, row in blocks(rows, shapes).items()
+        one: {other: _packed(here, block, shapes[one] + shapes[other]) for other, block in row.items()}
+        for one, row in blocks(rows, several).items()
     }
 
 
 def _packed(here: Point, found: Any, shape: tuple[int, ...]) -> Any:
     for _ in shape[1:]:
         found = [one for row in found for one in row]
-    return here.kind.packed(found, shape) if shape else found  # type: ignore[attr-defined]
+    assert isinstance(here, ArrayPoint)
+    return here.kind.answer(here.kind.packed(found, shape) if shape else found)
 
 
 # -- without opening the program --------------------------------------------------------------------------------------
 
 
-def moving_gradient(here: Point, along: Mapping[int, Any]) -> tuple[dict[str, Any], list[Note]]:
+def moving_gradient(outputs: Outputs, along: Mapping[int, Any]) -> tuple[dict[str, Any], list[Note]]:
     """How the gradient of a program with arrays moves along a direction (input to tangent): Hessian times vector.
 
     Where a kink or the boundary of a condition is met, the difference quotients of the gradient on both sides have to
     agree with it. Raises `NoVariable` for a node that is no input, `Undefined` where there is no such product.
     """
+    here = outputs.here
+    assert isinstance(here, ArrayPoint)
     for node in here.wrt:
         if here.graph.codes[node] != INPUT:
             raise NoVariable(here.name_of(node), list(here.graph.inputs))
-    kind = Duals(here.kind)  # type: ignore[arg-type]
+    kind = Duals(here.kind)
     leaves = {node: here.values[node] for node in here.graph.inputs.values()}
     leaves |= {node: Dual(here.values[node], amount) for node, amount in along.items()}
     known = values(here.graph, kind, leaves)
     adjoints = reverse(here.graph, partials(here.graph, kind, known, here.moving), kind).adjoints
     found: dict[str, Any] = {}
-    for node in here.wrt:
-        adjoint = adjoints[node]
-        moved = adjoint.tangent if isinstance(adjoint, Dual) else adjoint if _is_lost(adjoint) else here.kind.number("0")
-        name = here.name_of(node)
-        if not all(is_number(one) for one in elements(moved)):
+    for part in outputs.parts:
+        adjoint, shape = adjoints[part.node], outputs.shapes[part.node]
+        moved = (
+            adjoint.tangent if isinstance(adjoint, Dual) else adjoint if _is_lost(adjoint) else here.kind.number("0")
+        )
+        numbers = list(elements(here.kind.broadcast(moved, shape)))
+        found[part.name] = outputs.shaped([numbers[place] for place in part.places], part.shape)
+        if not all(map(is_number, elements(found[part.name]))):
             raise Undefined(
-                f"how ∂{here.graph.ids[here.graph.output]}/∂{name} moves along this has no value by the rules, or "
-                "overflows, and the program is too large to look beside the point"
+                f"how ∂{outputs.output}/∂{part.name} moves along this has no value by the rules, or overflows, and the "
+                "program is too large to look beside the point"
             ).within(here.syntax.source)
-        found[name] = kind.below.broadcast(moved, shape_of(here.values[node]))
     if not kind.kinks:
         return found, []
     met = f"there is a kink or a boundary at {kind.kinks[0]}"
@@ -176,7 +185,7 @@ def _is_lost(adjoint: Any) -> bool:
     return adjoint is not None and not all(is_number(one) for one in elements(adjoint))
 
 
-def _is_even(here: Point, along: Mapping[int, Any], found: Mapping[str, Any]) -> bool:
+def _is_even(here: ArrayPoint, along: Mapping[int, Any], found: Mapping[str, Any]) -> bool:
     """Whether the difference quotients of the gradient on both sides agree with what was found."""
     number = here.kind.base.number
     size = max((abs(float(one)) for node in along for one in elements(here.values[node])), default=0.0)
@@ -187,7 +196,7 @@ def _is_even(here: Point, along: Mapping[int, Any], found: Mapping[str, Any]) ->
         h = number(f"{sign}{step!r}")
         leaves = {node: here.values[node] for node in here.graph.inputs.values()}
         for node, amount in along.items():
-            leaves[node] = here.kind.add(here.values[node], here.kind.times(amount, h, False))
+            leaves[node] = here.kind.add(here.values[node], here.kind.times(amount, h))
         beside = replace(here.in_kind(here.kind, leaves), _reverse=None).by_rules()
         for name, moved in found.items():
             largest = max(abs(float(one)) for one in elements(moved))

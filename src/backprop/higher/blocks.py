@@ -1,9 +1,10 @@
-"""Blocks: what is known element by element put together again as arrays, by the names of the inputs."""
+"""Blocks: what is known element by element put together again as arrays, by the names that are asked for."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from backprop.arrays_text import element_name, indices_of
@@ -11,13 +12,23 @@ from backprop.arrays_text import element_name, indices_of
 Shape = tuple[int, ...]
 
 
-def element_names(name: str, shape: Shape) -> list[str]:
-    """What the elements of an array are called, row by row.
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An array, or a part of one, that is asked for: its name (`W`, `W[0]`), its shape and its elements' names."""
 
-    >>> element_names("W", (1, 2)), element_names("x", ())
+    name: str
+    shape: Shape
+    elements: list[str]
+
+
+def whole(name: str, shape: Shape) -> Part:
+    """An array as a part of its own.
+
+    >>> whole("W", (1, 2)).elements, whole("x", ()).elements
     (['W[0,0]', 'W[0,1]'], ['x'])
     """
-    return [element_name(name, indices_of(shape, place)) for place in range(math.prod(shape))]
+    places = range(math.prod(shape))
+    return Part(name, shape, [element_name(name, indices_of(shape, place)) for place in places])
 
 
 def nested(elements: Sequence[Any], shape: Shape) -> Any:
@@ -32,26 +43,27 @@ def nested(elements: Sequence[Any], shape: Shape) -> Any:
     return rows[0]
 
 
-def gathered(found: Mapping[str, Any], shapes: Mapping[str, Shape]) -> dict[str, Any]:
-    """What is known by elements as nested lists by names; None where nothing is known.
+def gathered(found: Mapping[str, Any], parts: Sequence[Part]) -> dict[str, Any]:
+    """What is known by elements as nested lists by parts; None where nothing is known.
 
-    >>> gathered({"x[0]": 1, "x[1]": 2, "b": 3}, {"x": (2,), "b": ()})
+    >>> gathered({"x[0]": 1, "x[1]": 2, "b": 3}, [whole("x", (2,)), whole("b", ())])
     {'x': [1, 2], 'b': 3}
     """
-    return {name: nested([found.get(one) for one in element_names(name, shape)], shape) for name, shape in shapes.items()}
+    return {part.name: nested([found.get(one) for one in part.elements], part.shape) for part in parts}
 
 
-def blocks(rows: Mapping[str, Mapping[str, Any]], shapes: Mapping[str, Shape]) -> dict[str, dict[str, Any]]:
-    """A matrix by elements and elements as nested lists by names and names, first the axes of the row.
+def blocks(rows: Mapping[str, Mapping[str, Any]], parts: Sequence[Part]) -> dict[str, dict[str, Any]]:
+    """A matrix by elements and elements as nested lists by parts and parts, first the axes of the row.
 
-    >>> blocks({"x[0]": {"x[0]": 1, "x[1]": 2}, "x[1]": {"x[0]": 2, "x[1]": 4}}, {"x": (2,)})
+    >>> blocks({"x[0]": {"x[0]": 1, "x[1]": 2}, "x[1]": {"x[0]": 2, "x[1]": 4}}, [whole("x", (2,))])
     {'x': {'x': [[1, 2], [2, 4]]}}
     """
-    elements = {name: element_names(name, shape) for name, shape in shapes.items()}
     return {
-        name: {
-            other: nested([rows[one].get(two) for one in elements[name] for two in elements[other]], shape + shapes[other])
-            for other in shapes
+        part.name: {
+            other.name: nested(
+                [rows[one].get(two) for one in part.elements for two in other.elements], part.shape + other.shape
+            )
+            for other in parts
         }
-        for name, shape in shapes.items()
+        for part in parts
     }

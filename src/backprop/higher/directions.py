@@ -19,7 +19,7 @@ from backprop.arrays_text import written
 from backprop.figures import DEFAULT_FIGURES
 from backprop.gradient import refuse_holes
 from backprop.higher import hessians
-from backprop.higher.blocks import blocks
+from backprop.higher.blocks import Part, blocks
 from backprop.higher.curvature import product
 from backprop.higher.gradient_graph import Curvature
 from backprop.higher.taylor import LARGEST_ORDER, Coefficient, derivative, taylor
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]
 # what parts the components of a direction, and the brackets between which nothing does
-_BETWEEN = re.compile(r"[\[\],]|\s+(?=[^\W\d]\w*\s*=)")
+_BETWEEN = re.compile(r"[\[\],]|\s+(?=[^\W\d]\w*(?:\[[^\]]*\])?\s*=)")
 Direction = str | Mapping[str, Number] | Sequence[Number] | Number
 
 
@@ -54,8 +54,7 @@ class Directional:
     """What was asked of a program at a point besides its gradient; absent is None.
 
     A direction holds the numbers of all names in `wrt`. `taylor` are the coefficients c_0, c_1, ... Of a program with
-    arrays `shapes` holds the shape of each input; the Hessian is by the elements then, `W[0,1]`. A vector has no
-    gradient.
+    arrays `parts` tells what is asked for; the Hessian is by the elements then, `W[0,1]`. A vector has no gradient.
     """
 
     output: str
@@ -69,7 +68,7 @@ class Directional:
     taylor: tuple[dict[str, Value], list[Coefficient]] | None = None
     jacobian: Jacobian | None = None
     sparsity: list[Sparsity] = field(default_factory=list)
-    shapes: dict[str, tuple[int, ...]] | None = None
+    parts: list[Part] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     figures: int = DEFAULT_FIGURES
 
@@ -92,7 +91,7 @@ class Directional:
         if self.hvp is not None:
             record["hvp"] = {"direction": self.hvp[0], "product": self.hvp[1]}
         if self.hessian is not None:
-            record["hessian"] = self.hessian if self.shapes is None else blocks(self.hessian, self.shapes)
+            record["hessian"] = blocks(self.hessian, self.parts) if self.parts else self.hessian
         if self.jacobian is not None:
             record["jacobian"] = self.jacobian.to_dict()
             record["passes"] = self.jacobian.passes.to_dict()
@@ -114,7 +113,7 @@ class Directional:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """What `directional` was asked for."""
 
     jvp: Direction | None
@@ -147,7 +146,7 @@ def directional(
 
     A direction is {"x": 1, "y": 0}, [1, 0] in the order of `wrt`, or such a text; a name left out has 0. With one
     input it may be one number. Slopes and series may be along any node in `wrt`, second derivatives along inputs alone
-    (`NoVariable`). Part of a direction, for an array, is an array of its shape; `vjp` is one in the shape of the output.
+    (`NoVariable`). The part of an array is an array of its shape; `vjp` has the shape of the output.
     `jacobian` has `mode` "forward" or "reverse", the cheaper one if None; with `sparsity` the pattern of the Jacobian,
     or of the Hessian, stands in place of its numbers.
     Raises `Mistake`, `Undefined` where something that was asked for does not exist or overflows.
@@ -163,7 +162,7 @@ def directional(
         raise UnreadableDirection(
             "the program has no input, so it has no direction", "Leave --jvp, --hvp, --order out."
         )
-    asked = Asked(jvp, vjp, hvp, hessian, order, jacobian, sparsity, mode)
+    asked = Question(jvp, vjp, hvp, hessian, order, jacobian, sparsity, mode)
     if here.is_scalar:
         return of_numbers(here, asked)
     from backprop.higher.array_directions import of_arrays  # with NumPy
@@ -171,10 +170,10 @@ def directional(
     return of_arrays(here, asked)
 
 
-def of_numbers(here: Point, asked: Asked) -> Directional:
+def of_numbers(here: Point, asked: Question) -> Directional:
     """What is asked of a scalar program. Raises as `directional` does."""
     refuse_holes(here)
-    record, names = here.kind.record, [here.name_of(node) for node in here.wrt]
+    record, names = here.kind.record, here.names()
     gradient = here.gradient()
     found = Directional(
         output=here.graph.ids[here.graph.output],
@@ -212,7 +211,7 @@ def of_numbers(here: Point, asked: Asked) -> Directional:
     return found
 
 
-def second_derivatives(here: Point, found: Directional, asked: Asked, along: Mapping[int, Any] | None) -> None:
+def second_derivatives(here: Point, found: Directional, asked: Question, along: Mapping[int, Any] | None) -> None:
     """Put the Hessian of a scalar program, and its product with `along`, into the answer, as far as they are asked."""
     full = asked.hessian and not asked.sparsity
     if along is None and not full:
@@ -316,26 +315,32 @@ class _Part:
 
 
 def vector(here: Point, option: str, given: Direction) -> dict[int, Any]:
-    """A direction as values of the point's kind, one for each node of `here.wrt` and in its shape.
+    """A direction as numbers of the point's kind, one for each node of `here.wrt`. Raises `UnreadableDirection`."""
+    found = components(here.kind, option, given, dict.fromkeys(here.names(), ()))
+    return {node: found[here.name_of(node)] for node in here.wrt}
 
-    Raises `UnreadableDirection`, and what `numerals.numeral` does for a part that is no array.
+
+def components(kind: Kind, option: str, given: Direction, shapes: Mapping[str, Shape]) -> dict[str, Any]:
+    """A direction by names, each part of it in the shape that the name has; 0 for what is left out.
+
+    Raises `UnreadableDirection`, and what `numerals.numeral` does for an array that cannot be read.
     """
-    names = [here.name_of(node) for node in here.wrt]
-    single = len(names) == 1 and bool(_shape(here.values[here.wrt[0]]))  # an array alone needs no name
+    names = list(shapes)
+    single = len(names) == 1 and bool(shapes[names[0]])  # an array alone needs no name
     if isinstance(given, str):
         try:
-            return _vector(here, option, names, _parts(option, given, names, single))
+            return _components(kind, option, shapes, _parts(option, given, names, single))
         except Mistake as mistake:
             raise mistake.within(given) from None
     if isinstance(given, Mapping):
-        return _vector(here, option, names, [_Part(name, _text(number, name)) for name, number in given.items()])
+        return _components(kind, option, shapes, [_Part(name, _text(number, name)) for name, number in given.items()])
     numbers: list[Any] = list(given) if isinstance(given, Iterable) else [given]  # an array is as good as a list
     if single:
-        return _vector(here, option, names, [_Part(names[0], _text(given, names[0]))])
+        numbers = [given]
     if len(numbers) != len(names):
         raise _unlike(option, len(numbers), names)
     parts = [_Part(name, _text(number, name)) for name, number in zip(names, numbers, strict=True)]
-    return _vector(here, option, names, parts)
+    return _components(kind, option, shapes, parts)
 
 
 def amounts(here: Point, option: str, given: Any, shape: Shape) -> Any:
@@ -355,22 +360,18 @@ def _shape(value: Any) -> Shape:
     return tuple(getattr(value, "shape", ()))
 
 
-def _vector(here: Point, option: str, names: list[str], parts: list[_Part]) -> dict[int, Any]:
-    shapes = {name: _shape(here.values[node]) for node, name in zip(here.wrt, names, strict=True)}
-    found: dict[str, Any] = {}
+def _components(kind: Kind, option: str, shapes: Mapping[str, Shape], parts: list[_Part]) -> dict[str, Any]:
+    names, found = list(shapes), dict[str, Any]()
     for part in parts:
-        if part.name not in names:
+        if part.name not in shapes:
             near = closest(part.name, names)
             guess = f"Did you mean {near}?   " if near else ""
             told = f"nothing that is differentiated by is called {part.name}"
             raise UnreadableDirection(told, f"{guess}There are: {listed(names) or 'no inputs'}", part.name_span)
         if part.name in found:
             raise UnreadableDirection(f"{part.name} stands here twice", "Keep one of them.", part.name_span)
-        found[part.name] = _amount(here.kind, option, part, shapes[part.name])
-    for name in names:
-        if name not in found:
-            found[name] = here.kind.number(_written("0", shapes[name]))
-    return {node: found[name] for node, name in zip(here.wrt, names, strict=True)}
+        found[part.name] = _amount(kind, option, part, shapes[part.name])
+    return {name: found[name] if name in found else kind.number(_written("0", shape)) for name, shape in shapes.items()}
 
 
 def _amount(kind: Kind, option: str, part: _Part, shape: Shape) -> Any:

@@ -16,7 +16,7 @@ from backprop.figures import DEFAULT_FIGURES, figure
 from backprop.formulas import text
 from backprop.gradient import refuse_holes
 from backprop.graph import CONST, INPUT
-from backprop.higher.blocks import blocks, element_names, gathered
+from backprop.higher.blocks import Part, blocks, gathered, whole
 from backprop.higher.curvature import Entry, digits_right, entries
 from backprop.higher.differences import along, central
 from backprop.higher.gradient_graph import Curvature, gradient_graph
@@ -56,7 +56,7 @@ class HessianReport:
     A second derivative that does not exist is absent: a note says why, and `sides` holds its limits, by "x,y" and then
     by where they were taken. `formulas` holds, by such a pair too, the derivatives that are short enough to be read;
     `of` in a witness is such a pair of names. Of a program with arrays the names are those of elements, `W[0,1]`, and
-    `shapes` holds the shape of each input.
+    `parts` and `arrays` tell how those that are asked for, and the inputs, are put together.
     """
 
     program: str
@@ -72,7 +72,8 @@ class HessianReport:
     sides: dict[str, dict[str, float]] = field(default_factory=dict)
     witnesses: list[Witness] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
-    shapes: dict[str, tuple[int, ...]] | None = None
+    parts: list[Part] = field(default_factory=list)
+    arrays: list[Part] = field(default_factory=list)
     figures: int = DEFAULT_FIGURES
 
     @property
@@ -86,19 +87,17 @@ class HessianReport:
         """The record as `backprop schema --of hessian` describes it; absent things are absent."""
         record: dict[str, Any] = {"format": FORMAT, "version": VERSION, "program": self.program}
         inputs, wrt, gradient, rows = self.inputs, self.wrt, self.gradient, self.hessian
-        if self.shapes is not None:  # by inputs instead of by elements
-            wrt = [name for name, shape in self.shapes.items() if {*element_names(name, shape)} & {*wrt}]
-            asked = {name: self.shapes[name] for name in wrt}
-            inputs, gradient = gathered(inputs, self.shapes), gathered(gradient, asked)
-            gradient = {name: slope for name, slope in gradient.items() if slope is not None}
-            rows = blocks(rows, asked) if rows else {}
+        if self.arrays:  # by inputs instead of by elements
+            wrt, inputs = [part.name for part in self.parts], gathered(inputs, self.arrays)
+            gradient = {name: one for name, one in gathered(gradient, self.parts).items() if one is not None}
+            rows = blocks(rows, self.parts) if rows else {}
         record |= {"canonical": self.canonical, "kind": self.kind, "inputs": json_value(inputs)}
         record["output"] = self.output
         if self.value is not None:
             record["value"] = json_value(self.value)
         record |= {"wrt": wrt, "gradient": json_value(gradient), "hessian": json_value(rows)}
-        if self.shapes is not None:
-            record["shapes"] = {name: list(self.shapes[name]) for name in wrt}
+        if self.arrays:
+            record["shapes"] = {part.name: list(part.shape) for part in self.parts}
         if self.formulas:
             record["formulas"] = self.formulas
         if self.sides:
@@ -126,13 +125,13 @@ def hessian(
     >>> hessian("x^2*y", {"x": 3, "y": 2})
     {'x': {'x': 4.0, 'y': 6.0}, 'y': {'x': 6.0, 'y': 0.0}}
     """
-    whole, here, of = curved(program, inputs, wrt, kind, limit)
+    entire, here, of = curved(program, inputs, wrt, kind, limit)
     found = matrix(here, settled(here, of))
-    if whole.is_scalar:
+    if entire.is_scalar:
         return found
     from backprop.higher.array_directions import arrays_of  # with NumPy
 
-    return arrays_of(whole, found)
+    return arrays_of(entire, found)
 
 
 def settled(here: Point, of: Curvature) -> dict[tuple[int, int], Entry]:
@@ -172,24 +171,24 @@ def curved(
 ) -> tuple[Point, Point, Curvature]:
     """A program at a point, the same opened into single numbers, and its gradient as a graph.
 
-    Raises what `curvature` does, `OutputNotANumber` for a vector and `TooMuchWork` for a program too large to be opened.
+    Raises what `curvature` does, `OutputNotANumber` for a vector and `TooMuchWork` where it is too large to be opened.
     """
     kind = kinds.by_name(kind, limit)
-    whole = points.at(program, inputs, wrt, kind)
-    whole.gradient()  # of a vector there is none
-    here = whole.told()
+    entire = points.at(program, inputs, wrt, kind)
+    entire.gradient()  # of a vector there is none
+    here = entire.told()
     if not here.is_scalar:
-        if isinstance(whole.value(), Hole):
-            refuse_holes(whole)
-        raise too_large("a Hessian").within(whole.syntax.source)
+        if isinstance(entire.value(), Hole):
+            refuse_holes(entire)
+        raise too_large("a Hessian").within(entire.syntax.source)
     refuse(here)
-    return whole, here, curvature(here)
+    return entire, here, curvature(here)
 
 
 def too_large(what: str) -> TooMuchWork:
     """The mistake for second derivatives of a program that cannot be opened."""
     return TooMuchWork(
-        f"{what} is worked out number by number, and this program has too many of them to be opened into single numbers",
+        f"{what} is worked out number by number, and this program has too many of them to be opened",
         "A product of the Hessian with a vector takes one pass over the arrays: backprop grad --hvp",
     )
 
@@ -226,7 +225,7 @@ def report(
 
     Raises `Mistake` for a program or inputs that cannot be read; an undefined point is no mistake, the notes say so.
     """
-    whole, here, of = curved(program, inputs, wrt, kind, limit)
+    entire, here, of = curved(program, inputs, wrt, kind, limit)
     graph, output = here.graph, here.graph.ids[here.graph.output]
     lost = isinstance(here.answer(), Hole)
     running = _Sympy(here) if check and not lost and here.kind.checked else None
@@ -245,8 +244,11 @@ def report(
         figures=here.kind.figures,
         notes=notes(here),
     )
-    if not whole.is_scalar:
-        told.shapes = {name: tuple(getattr(whole.values[node], "shape", ())) for name, node in whole.graph.inputs.items()}
+    if not entire.is_scalar:
+        from backprop.higher.array_directions import parts  # with NumPy
+
+        told.parts = parts(entire)
+        told.arrays = [whole(name, getattr(entire.values[at], "shape", ())) for name, at in entire.graph.inputs.items()]
     if lost:
         return told
     rows = matrix(here, found)

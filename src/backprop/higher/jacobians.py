@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backprop import kinds
+from backprop import kinds, unopened
 from backprop import point as points
-from backprop import unopened
 from backprop.array_point import ALWAYS_ASKED, ArrayPoint
 from backprop.arrays_text import element_name
 from backprop.beside.differences import as_double
 from backprop.gradient import refuse_holes, remarks
 from backprop.graph import INPUT
+from backprop.higher.blocks import Part
 from backprop.higher.gradient_graph import gradient_graph
 from backprop.higher.sparsity import Pattern, members, pattern
 from backprop.kinds import Hole, Kind, is_number
-from backprop.kinds.array import Shape, shape_of
+from backprop.kinds.array import Arrays, Shape, shape_of
 from backprop.kinds.doubles import Doubles
 from backprop.mistakes import OptionValue, TooMuchWork, Undefined
 from backprop.opening import MOST_NODES, Opened
@@ -39,7 +39,7 @@ from backprop.rules import kinks
 from backprop.values import values
 
 if TYPE_CHECKING:
-    from backprop.higher.directions import Asked
+    from backprop.higher.directions import Question
 
 # Derivatives that are held at once: 10 million doubles are 80 megabytes.
 MOST_DERIVATIVES = 10_000_000
@@ -48,6 +48,8 @@ MOST_DERIVATIVES = 10_000_000
 MOST_CONFIRMED, MOST_LOOKED_AT = 15_000, 150_000
 # Digits that the closed and the opened program have to have in common.
 ENOUGH = 10.0
+# As many as doubles have.
+FULL = 15.95
 MOST_NOTES = 20
 
 
@@ -70,11 +72,11 @@ class Passes:
 class Jacobian:
     """The derivatives by each name: nested lists, first the axes of the output, then those of the input.
 
-    `shape` is that of the output, `shapes` those of the inputs.
+    `shape` is that of the output, `parts` are what it is differentiated by.
     """
 
     shape: Shape
-    shapes: dict[str, Shape]
+    parts: list[Part]
     derivatives: dict[str, Value]
     passes: Passes
     witnesses: list[Witness] = field(default_factory=list)
@@ -87,8 +89,8 @@ class Jacobian:
     def to_dict(self) -> dict[str, Any]:
         """The derivatives for JSON."""
         return {
-            name: {"shape": [*self.shape, *self.shapes[name]], "values": found}
-            for name, found in self.derivatives.items()
+            part.name: {"shape": [*self.shape, *part.shape], "values": self.derivatives[part.name]}
+            for part in self.parts
         }
 
 
@@ -140,10 +142,32 @@ def jacobian(
     return {name: outputs.here.kind.answer(found) for name, found in outputs.jacobian(mode).items()}
 
 
+@dataclass(frozen=True, slots=True)
+class Asked(Part):
+    """A part that is asked for: its node, and the places of its elements in that, counted row by row."""
+
+    node: int
+    places: list[int]
+
+
+def asked_parts(here: Point) -> list[Asked]:
+    """What is asked for at a point: whole nodes, and elements and rows of them."""
+    if not isinstance(here, ArrayPoint):
+        return [Asked(here.name_of(node), (), [here.name_of(node)], node, [0]) for node in here.wrt]
+    found = []
+    for name, (node, at) in here.asked.items():
+        shape = shape_of(here.values[node])
+        places = np.asarray(np.arange(math.prod(shape)).reshape(shape)[at])
+        label = here.name_of(node)
+        elements = [element_name(label, (*at, *inside)) for inside in np.ndindex(*places.shape)]
+        found.append(Asked(name, places.shape, elements, node, places.reshape(-1).tolist()))
+    return found
+
+
 class Outputs:
     """A program at a point as a function from the elements of its inputs to those of its output.
 
-    `columns` are the elements of the nodes asked for: the node and the place in it, row by row.
+    `columns` are the elements of what is asked for: the node and the place in it, row by row.
     """
 
     def __init__(self, here: Point) -> None:
@@ -152,22 +176,13 @@ class Outputs:
         self.base: Kind = here.kind.base if isinstance(here, ArrayPoint) else here.kind
         self.shape = here.shape
         self.count = math.prod(self.shape)
-        self.shapes = {node: shape_of(here.values[node]) for node in here.wrt}
-        self.sizes = {node: math.prod(shape) for node, shape in self.shapes.items()}
-        self.columns = [(node, place) for node in here.wrt for place in range(self.sizes[node])]
+        self.parts = asked_parts(here)
+        self.shapes = {part.node: shape_of(here.values[part.node]) for part in self.parts}
+        self.columns = [(part.node, place) for part in self.parts for place in part.places]
+        self.names = [name for part in self.parts for name in part.elements]
         self.output = here.graph.ids[here.graph.output]
         self._asked: dict[int, Point] | None = None
         self.unasked: list[int] = []  # delicate rows that would take too long to look at
-
-    # -- names
-
-    @cached_property
-    def names(self) -> list[str]:
-        """What each column is called: x[1]."""
-        here = self.here
-        return [
-            element_name(here.name_of(node), at) for node in here.wrt for at in np.ndindex(*self.shapes[node])
-        ]
 
     @cached_property
     def rows(self) -> list[str]:
@@ -233,8 +248,11 @@ class Outputs:
             return pattern(here.graph, here.wrt, [here.graph.output])
         if opened is None:
             return None
-        sources = [int(place) for node in here.wrt for place in opened.places[node].flat]
-        return pattern(opened.graph, sources, self.places(opened))
+        return pattern(opened.graph, self._sources(opened), self.places(opened))
+
+    def _sources(self, opened: Opened) -> list[int]:
+        """The nodes of the columns in an opened program."""
+        return [int(opened.places[part.node].flat[place]) for part in self.parts for place in part.places]
 
     def asked(self, doubtful: Iterable[int] = ()) -> dict[int, Point]:
         """Elements of the output as scalar programs of their own: all of them where that is soon done, else those that
@@ -288,30 +306,31 @@ class Outputs:
         """The Jacobian times a vector (node to tangent), by the rules: one forward pass."""
         return self._filled(self.here.tangents(direction)[self.here.graph.output], self.shape)
 
-    def back(self, seed: Any) -> list[Any]:
-        """A vector (in the shape of the output) times the Jacobian, by the rules, for each node: one reverse pass."""
-        here = self.here
-        adjoints = reverse(here.graph, here.partials, here.kind, seed=seed).adjoints
-        return [self._filled(adjoints[node], self.shapes[node]) for node in here.wrt]
+    def back(self, seed: Any) -> Any:
+        """A vector (in the shape of the output) times the Jacobian, by the rules, a number for each column: one pass."""
+        adjoints = reverse(self.here.graph, self.here.partials, self.kind, seed=seed).adjoints
+        flat = {
+            node: self._flat(self._filled(adjoints[node], shape), math.prod(shape))
+            for node, shape in self.shapes.items()
+        }
+        found = [flat[part.node][part.places] for part in self.parts]
+        return np.concatenate(found) if found else np.empty(0)
 
     def _filled(self, found: Any, shape: Shape) -> Any:
         """What a pass found, in its shape; 0 where it did not get."""
         found = self.base.number("0") if found is None else found
-        if not isinstance(self.kind, (Doubles,)) and isinstance(found, Hole) and shape:
-            made = np.empty(shape, dtype=object)
-            made.fill(found)
-            return made
-        return self.kind.broadcast(found, shape) if isinstance(self.here, ArrayPoint) else found
+        return self.kind.broadcast(found, shape) if isinstance(self.kind, Arrays) else found
 
     def shaped(self, numbers: Sequence[Any], shape: Shape) -> Any:
         """Numbers, row by row, as a value of the kind."""
-        return self.kind.packed(numbers, shape) if isinstance(self.here, ArrayPoint) else numbers[0]
+        return self.kind.packed(numbers, shape) if isinstance(self.kind, Arrays) else numbers[0]
 
     def times(self, direction: Mapping[int, Any]) -> Any:
         """The Jacobian times a vector: the answer. Raises what `gradient.refuse_holes` does."""
         found = self._flat(self.forward(direction), self.count)
-        amounts = dict(zip(self.names, (one for node in self.here.wrt for one in self._amounts(direction, node)),
-                           strict=True))  # fmt: skip
+        amounts = {
+            name: self._amount(direction, *column) for name, column in zip(self.names, self.columns, strict=True)
+        }
         for row, point in self._answering(found).items():
             gradient = point.gradient()
             if is_number(found[row]) and all(gradient[name] is one for name, one in point.by_rules().items()):
@@ -324,43 +343,53 @@ class Outputs:
         self._refuse_missing(found)
         return self.shaped(list(found), self.shape)
 
-    def _amounts(self, direction: Mapping[int, Any], node: int) -> Sequence[Any]:
-        zero = self.base.number("0")
-        return [zero] * self.sizes[node] if node not in direction else self._flat(direction[node], self.sizes[node])
+    def _amount(self, direction: Mapping[int, Any], node: int, place: int) -> Any:
+        amount = direction.get(node)
+        if amount is None:
+            return self.base.number("0")
+        return amount.flat[place] if isinstance(amount, np.ndarray) else amount
 
-    def pulled(self, seed: Any) -> list[Any]:
-        """A vector times the Jacobian: the answer for each node. Raises what `gradient.refuse_holes` does."""
+    def direction(self, components: Mapping[str, Any]) -> dict[int, Any]:
+        """A direction by the names that are asked for as one by nodes, each in its shape."""
+        flat: dict[int, list[Any]] = {}
+        for part in self.parts:
+            numbers = flat.setdefault(part.node, [self.base.number("0")] * math.prod(self.shapes[part.node]))
+            for place, one in zip(part.places, self.kind.elements(components[part.name]), strict=True):
+                numbers[place] = one
+        return {node: self.shaped(numbers, self.shapes[node]) for node, numbers in flat.items()}
+
+    def pulled(self, seed: Any) -> dict[str, Any]:
+        """A vector times the Jacobian: the answer by name. Raises what `gradient.refuse_holes` does."""
         numbers = self._flat(seed, self.count)
-        if not self.shape:  # of one number it is a multiple of the gradient, whose numbers are answers
-            gradient = self.here.gradient()
-            slopes = [gradient[self.here.name_of(node)] for node in self.here.wrt]
-            scaled = [[self.base.scale(numbers[0], one) for one in self._flat(slope, self.sizes[node])]
-                      for node, slope in zip(self.here.wrt, slopes, strict=True)]  # fmt: skip
-            return [self.shaped(one, self.shapes[node]) for node, one in zip(self.here.wrt, scaled, strict=True)]
-        zero = self.base.number("0")
-        by_rules = np.concatenate([self._flat(one, one.size if isinstance(one, np.ndarray) else 1)
-                                   for one in self.back(seed)])  # fmt: skip
-        missing = [row for row in range(self.count)] if not all(map(is_number, by_rules)) else []
-        mended = {row: point for row, point in self._answering(numbers, missing).items()
-                  if any(point.gradient()[name] is not one for name, one in point.by_rules().items())}  # fmt: skip
-        if mended or missing:
-            asked = self.asked() if missing else mended
-            kept = [zero if row in asked else one for row, one in enumerate(numbers)]
-            by_rules = np.concatenate([self._flat(one, one.size if isinstance(one, np.ndarray) else 1)
-                                       for one in self.back(self.shaped(kept, self.shape))])  # fmt: skip
-            place = {name: at for at, name in enumerate(self.names)}
-            for row, point in asked.items():
+        found = self.back(seed)
+        missing = not all(map(is_number, found))
+        mended = {
+            row: point
+            for row, point in self._answering(numbers, range(self.count) if missing else ()).items()
+            if missing or any(point.gradient()[name] is not one for name, one in point.by_rules().items())
+        }
+        if mended:
+            # the pass for the others, and beside it the answers of those
+            zero, column = self.base.number("0"), {name: at for at, name in enumerate(self.names)}
+            found = self.back(
+                self.shaped([zero if row in mended else one for row, one in enumerate(numbers)], self.shape)
+            )
+            for row, point in mended.items():
                 if self.base.is_zero(numbers[row]):
                     continue
                 for name, slope in point.gradient().items():
                     brought = self.base.scale(numbers[row], slope)
-                    by_rules[place[name]] = self.base.add(by_rules[place[name]], brought)
-        self._refuse_missing(by_rules)
-        found, at = [], 0
-        for node in self.here.wrt:
-            found.append(self.shaped(list(by_rules[at : at + self.sizes[node]]), self.shapes[node]))
-            at += self.sizes[node]
-        return found
+                    found[column[name]] = self.base.add(found[column[name]], brought)
+        self._refuse_missing(found)
+        return self._by_part(found)
+
+    def _by_part(self, numbers: Any) -> dict[str, Any]:
+        """Numbers, one for each column, by the names of the parts."""
+        told, at = {}, 0
+        for part in self.parts:
+            told[part.name] = self.shaped(list(numbers[at : at + len(part.places)]), part.shape)
+            at += len(part.places)
+        return told
 
     # -- the whole
 
@@ -375,7 +404,11 @@ class Outputs:
         if mode is None:
             shared = None if len(by_column) == columns else len(by_column)
             mode = "forward" if self._forward_cost(shared) <= self._reverse_cost(len(by_row)) else "reverse"
-        return Passes(mode, rows, columns, len(by_column), len(by_row)), by_column if mode == "forward" else by_row, found
+        return (
+            Passes(mode, rows, columns, len(by_column), len(by_row)),
+            by_column if mode == "forward" else by_row,
+            found,
+        )
 
     def _work(self) -> list[int]:
         """About how many multiplications it takes to carry one number over each edge."""
@@ -392,21 +425,21 @@ class Outputs:
         return passes * (len(self.here.graph) + sum(self._work()))
 
     def _forward_cost(self, passes: int | None) -> int:
-        """The cost of so many passes; if None, of one for each column: it is over where its input reaches no further."""
+        """The cost of so many passes; if None, of one for each column, which ends where its input does not reach."""
         graph, work = self.here.graph, self._work()
         if passes is not None:
             return passes * (len(graph) + sum(work))
-        moved, wrt = [0] * len(graph), self.here.wrt
-        for place, node in enumerate(wrt):
-            moved[node] |= 1 << place
-        single = all(size == 1 for size in self.sizes.values())
+        moved = [0] * len(graph)
+        for place, part in enumerate(self.parts):
+            moved[part.node] |= 1 << place
+        single = all(len(part.places) == 1 for part in self.parts)
         cost = len(graph) * len(self.columns)
         for node in range(len(graph)):
             for edge in graph.edges_to(node):
                 if work[edge.place] and moved[edge.source]:
                     moved[node] |= moved[edge.source]
                     by = moved[edge.source]
-                    times = by.bit_count() if single else sum(self.sizes[wrt[one]] for one in members(by))
+                    times = by.bit_count() if single else sum(len(self.parts[one].places) for one in members(by))
                     cost += work[edge.place] * times
         return cost
 
@@ -440,25 +473,24 @@ class Outputs:
 
     def _other_mode(self, made: Any, mode: str) -> Witness:
         """One pass in the other mode, along a direction without a pattern, against the same sum of derivatives."""
-        by = "forward mode" if mode == "reverse" else "reverse mode"
         across = made if mode == "reverse" else made.T
-        amounts = [self.base.number(repr(one)) for one in _spread(across.shape[1])]
+        weights = _spread(across.shape[1])
+        amounts = [self.base.number(repr(one)) for one in weights]
         if mode == "reverse":
-            seed, at = {}, 0
-            for node in self.here.wrt:
-                seed[node] = self.shaped(amounts[at : at + self.sizes[node]], self.shapes[node])
-                at += self.sizes[node]
-            found = self._flat(self.forward(seed), self.count) if amounts else np.empty(0)
+            components, at = {}, 0
+            for part in self.parts:
+                components[part.name] = self.shaped(amounts[at : at + len(part.places)], part.shape)
+                at += len(part.places)
+            found = self._flat(self.forward(self.direction(components)), self.count)
         else:
-            found = self._rows_of(amounts)
-        worst = _Worst()
-        rows = across if across.dtype == np.float64 else [list(map(as_double, row)) if all(map(is_number, row)) else None for row in across]
-        weights = np.array([float(one) for one in _spread(across.shape[1])])
-        for row, theirs in zip(rows, found, strict=True):
-            if row is not None and is_number(theirs):
-                terms = np.asarray(row) * weights
+            found = self.back(self.shaped(amounts, self.shape))
+        worst = _Worst(FULL)
+        for row, theirs in zip(across, found, strict=True):
+            if is_number(theirs) and (row.dtype == np.float64 or all(map(is_number, row))):
+                terms = np.array([as_double(one) for one in row]) * weights
                 worst.hear(float(terms.sum()), as_double(theirs), float(np.abs(terms).sum()), -1, -1)
-        return Witness("all", by, "DISAGREES" if worst.wrong else "agrees", digits=worst.digits)
+        by = "forward mode" if mode == "reverse" else "reverse mode"
+        return Witness("all", by, "DISAGREES" if worst.wrong else "agrees", digits=worst.known)
 
     def jacobian(self, mode: str | None = None) -> dict[str, Any]:
         """The answer by name: an array in the shape of the output and then that of the input, or one number."""
@@ -466,12 +498,12 @@ class Outputs:
         return self.by_name(made)
 
     def by_name(self, made: Any) -> dict[str, Any]:
-        """The columns of a matrix by the nodes that they belong to."""
+        """The columns of a matrix by the names that they belong to."""
         found, at = {}, 0
-        for node in self.here.wrt:
-            part = made[:, at : at + self.sizes[node]].reshape((*self.shape, *self.shapes[node]))
-            found[self.here.name_of(node)] = part.item() if not part.shape else part
-            at += self.sizes[node]
+        for part in self.parts:
+            block = made[:, at : at + len(part.places)].reshape((*self.shape, *part.shape))
+            found[part.name] = block if block.shape else block.item()
+            at += len(part.places)
         return found
 
     def _column_of(self, group: list[int]) -> Any:
@@ -479,7 +511,7 @@ class Outputs:
         moved: dict[int, list[Any]] = {}
         for column in group:
             node, place = self.columns[column]
-            moved.setdefault(node, [zero] * self.sizes[node])[place] = one
+            moved.setdefault(node, [zero] * math.prod(self.shapes[node]))[place] = one
         seed = {node: self.shaped(numbers, self.shapes[node]) for node, numbers in moved.items()}
         return self._flat(self.forward(seed), self.count)
 
@@ -487,13 +519,7 @@ class Outputs:
         numbers = [self.base.number("0")] * self.count
         for row in group:
             numbers[row] = self.base.number("1")
-        return self._rows_of(numbers)
-
-    def _rows_of(self, numbers: list[Any]) -> Any:
-        """A sum of rows of the Jacobian, each times a number."""
-        found = self.back(self.shaped(numbers, self.shape))
-        parts = [self._flat(one, self.sizes[node]) for node, one in zip(self.here.wrt, found, strict=True)]
-        return np.concatenate(parts) if parts else np.empty(0)
+        return self.back(self.shaped(numbers, self.shape))
 
     def _flat(self, value: Any, count: int) -> Any:
         """The numbers in a value as one row."""
@@ -523,8 +549,10 @@ class Outputs:
             row for row in range(self.count) if not all(map(is_number, made[row]))
         }  # fmt: skip
         asked = self._answering([self.base.number("0")] * self.count, doubtful)
-        own = {node: self._is_own(node) for node in self.here.wrt}
-        said = {node: _Worst() for node in self.here.wrt}
+        own = {node: self._is_own(node) for node in self.shapes}
+        most = float(self.base.digits) if self.base.digits > 17 else FULL
+        of = [part.name for part in self.parts for _ in part.places]
+        said = {part.name: _Worst(most) for part in self.parts}
         for row, point in asked.items():
             answers, rules = point.gradient(), point.by_rules()
             largest = max((abs(as_double(one)) for one in rules.values() if _is_real(one)), default=0.0)
@@ -533,24 +561,23 @@ class Outputs:
                 if not own[node] or name not in answers:
                     continue
                 here = made[row, column]
-                if not self.here.is_scalar and is_number(here) and is_number(rules[name]):
-                    said[node].hear(here, rules[name], largest, row, column)
+                if not self.here.is_scalar and not self.base.intervals and is_number(here) and is_number(rules[name]):
+                    said[of[column]].hear(here, rules[name], largest, row, column)
                 if answers[name] is not rules[name] or not is_number(here):
                     made[row, column] = answers[name]
         if self.here.is_scalar:
             return []
-        return [self._said(node, said[node], len(asked) if own[node] else 0) for node in self.here.wrt]
+        return [self._said(part.name, said[part.name], len(asked) if own[part.node] else 0) for part in self.parts]
 
-    def _said(self, node: int, worst: _Worst, asked: int) -> Witness:
-        name = self.here.name_of(node)
+    def _said(self, name: str, worst: _Worst, asked: int) -> Witness:
         if self.base.intervals:
             return Witness(name, "opened", "not checked", reason="balls hold the true numbers")
         if not asked:
             return Witness(name, "opened", "not checked", reason="the program is too large to be opened")
         where = f"∂{self.rows[worst.row]}/∂{self.names[worst.column]}" if worst.row >= 0 else None
         if worst.wrong:
-            return Witness(name, "opened", "DISAGREES", digits=worst.digits, worst=where)
-        found = Witness(name, "opened", "agrees", digits=worst.digits if self.base.rounds else None, worst=where)
+            return Witness(name, "opened", "DISAGREES", digits=worst.known, worst=where)
+        found = Witness(name, "opened", "agrees", digits=worst.known if self.base.rounds else None, worst=where)
         written = sum(place < 0 for place in self.places(self.opened)) if self.shape and self.opened else 0
         if asked + written < self.count:
             found.reason = f"{asked} of {self.count} elements of the output were looked at"
@@ -580,11 +607,10 @@ class Outputs:
     def told(self, mode: str | None = None) -> Jacobian:
         """The Jacobian as a record."""
         made, passes, witnesses = self.matrix(mode)
-        shapes = {self.here.name_of(node): self.shapes[node] for node in self.here.wrt}
         found = {name: self.kind.record(one) for name, one in self.by_name(made).items()}
-        return Jacobian(self.shape, shapes, found, passes, witnesses)
+        return Jacobian(self.shape, [*self.parts], found, passes, witnesses)
 
-    def patterns(self, asked: Asked) -> list[Sparsity]:
+    def patterns(self, asked: Question) -> list[Sparsity]:
         """The patterns that are asked for: that of the Jacobian unless it is the Hessian's alone."""
         found = [self.hessian_sparsity()] if asked.hessian else []
         return found + ([self.sparsity()] if asked.jacobian or not asked.hessian else [])
@@ -600,16 +626,14 @@ class Outputs:
         """The pattern of the Hessian: that of the Jacobian of the gradient. Raises `TooMuchWork`."""
         here, opened = self.here, self._opened_for_pattern()
         graph = here.graph if opened is None else opened.graph
-        nodes = here.wrt
-        if opened is not None:
-            nodes = [int(place) for node in here.wrt for place in opened.places[node].flat]
+        nodes = here.wrt if opened is None else self._sources(opened)
         written = gradient_graph(graph, nodes)
         found = pattern(written.graph, written.variables(), written.gradient)
         groups = len(found.groups())
         return Sparsity("hessian", found, groups, groups, self._along(), self._along())
 
     def _along(self) -> list[tuple[str, int]]:
-        return [(self.here.name_of(node), self.sizes[node]) for node in self.here.wrt]
+        return [(part.name, len(part.places)) for part in self.parts]
 
     def _opened_for_pattern(self) -> Opened | None:
         if not isinstance(self.here, ArrayPoint):
@@ -627,18 +651,25 @@ class Outputs:
 class _Worst:
     """The element on which the opened program agrees least with the closed one."""
 
-    digits: float = 15.95
+    most: float
+    digits: float = math.inf
     row: int = -1
     column: int = -1
     wrong: bool = False
 
+    @property
+    def known(self) -> float:
+        """The digits on which they agree throughout; as many as there are where there was nothing to compare."""
+        return min(self.digits, self.most)
+
     def hear(self, ours: Any, theirs: Any, largest: float, row: int, column: int) -> None:
-        apart = ours - theirs
-        if not _is_real(apart) or not apart:
+        apart, digits = ours - theirs, self.most
+        if not _is_real(apart):
             return
-        size = max(abs(as_double(ours)), abs(as_double(theirs)))
-        digits = round(min(15.95, max(0.0, -math.log10(abs(as_double(apart)) / size))), 2)
-        if digits < self.digits:
+        if apart:
+            size = max(abs(as_double(ours)), abs(as_double(theirs)))
+            digits = round(min(self.most, max(0.0, -math.log10(abs(as_double(apart)) / size))), 2)
+        if digits < self.known:
             self.digits, self.row, self.column = digits, row, column
         # what rounding leaves where terms cancel is no disagreement
         if digits < ENOUGH and abs(as_double(apart)) > 1e-10 * largest:
@@ -653,4 +684,3 @@ def _spread(count: int) -> list[float]:
 def _is_real(value: Any) -> bool:
     """Whether it is a number that a double stands for, no ball."""
     return is_number(value) and not hasattr(value, "mid")
-

@@ -26,7 +26,9 @@ from backprop.ops import Row
 Shape = tuple[int, ...]
 
 # An array of more elements than this is refused before it is made.
-MOST_ELEMENTS = {"float64": 50_000_000, "object": 2_000_000}
+MOST_ELEMENTS = {"float64": 10_000_000, "object": 2_000_000}
+# So many operations of another kind than doubles are as many as somebody waits for.
+MOST_OPERATIONS = 20_000_000
 LAYERNORM_EPSILON = "1e-5"
 
 
@@ -346,6 +348,14 @@ class Arrays(Kind):
         self.afford(shape, "the result")
         return shape
 
+    def afford_work(self, count: int, what: str) -> None:
+        """Raises `Misfit` for more operations than anybody waits for, where one number is worked out after the other."""
+        if count > MOST_OPERATIONS:
+            raise Misfit(
+                f"{what} takes {count:,} operations in kind {self.name}; I do at most {MOST_OPERATIONS:,}",
+                "In kind real NumPy does them.",
+            )
+
     def afford(self, shape: Shape, what: str) -> None:
         """Raises `Misfit` for an array that would not fit into memory."""
         count = math.prod(shape)
@@ -402,13 +412,15 @@ class Arrays(Kind):
         moved = np.moveaxis(x, place, -1)
         return [list(line) for line in moved.reshape(-1, moved.shape[-1])], moved.shape[:-1]
 
-    def axis(self, x: Any, axis: Any, extra: int = 0) -> int:
-        """An axis of x, counted from the front. Raises `Misfit` for one that x has not."""
+    def axis(self, x: Any, axis: Any, extra: int = 0, operand: int = 0) -> int:
+        """An axis of x, which is the operand at that position, from the front. Raises `Misfit` for one that x has not."""
         count, place = len(shape_of(x)) + extra, self.whole(axis)
         if not -count <= place < count:
             raise Misfit(
-                f"{{0}} is {_said(shape_of(x))}: it has no axis {place}",
-                f"Its axes are 0 to {count - 1}, or -1 to -{count} from the end." if count else "One number has no axis.",
+                f"{{{operand}}} is {_said(shape_of(x))}: it has no axis {place}",
+                f"Its axes are 0 to {count - 1}, or -1 to -{count} from the end."
+                if count
+                else f"A vector of one number is written with brackets: [{{{operand}}}]",
             )
         return place % count
 
@@ -490,24 +502,28 @@ class Arrays(Kind):
     def expand(self, x: Any, axis: Any) -> Any:
         return np.expand_dims(self.array(x), self.axis(x, axis, 1))
 
-    def places(self, x: Any, at: Sequence[Any]) -> tuple[Any, ...]:
-        """Subscripts as NumPy takes them. Raises `Misfit` for one that is outside."""
+    def places(self, x: Any, at: Sequence[Any], operand: int = 0) -> tuple[Any, ...]:
+        """Subscripts of x, the operand at that position, as NumPy takes them. Raises `Misfit` for one that is outside."""
         shape = shape_of(x)
         if len(at) > len(shape):
-            raise Misfit(f"{{0}} is {_said(shape)}, and {len(at)} subscripts ask for more axes than it has")
+            more = f"{len(at)} subscripts are more than the axes it has" if shape else "it has no elements to take"
+            raise Misfit(f"{{{operand}}} is {_said(shape)}: {more}")
+        taken = [math.prod(shape_of(one)) for one in at if isinstance(one, np.ndarray)]
+        if taken:  # a slice takes no more than there is
+            self.afford((math.prod(taken), *shape[len(at) :]), "the result")
         found: list[Any] = []
         lists = 0
         for axis, one in enumerate(at):
             if isinstance(one, slice):
                 if not len(range(*one.indices(shape[axis]))):
-                    raise Misfit(f"{{0}} is {_said(shape)}: {self.record(one)} takes nothing along axis {axis}")
+                    raise Misfit(f"{{{operand}}} is {_said(shape)}: {self.record(one)} takes nothing along axis {axis}")
                 found.append(one)
                 continue
             wanted = [self.whole(place, "a place") for place in elements(one)]
             for place in wanted:
                 if not -shape[axis] <= place < shape[axis]:
                     raise Misfit(
-                        f"{{0}} is {_said(shape)}: there is no place {place} along axis {axis}",
+                        f"{{{operand}}} is {_said(shape)}: there is no place {place} along axis {axis}",
                         f"Places are counted from 0 to {shape[axis] - 1}, or from the end: -1 to -{shape[axis]}.",
                     )
             lists += isinstance(one, np.ndarray)
@@ -519,17 +535,27 @@ class Arrays(Kind):
     def index(self, x: Any, at: Sequence[Any]) -> Any:
         return self.unwrapped(self.array(self.array(x)[self.places(x, at)]))
 
-    def put(self, x: Any, into: Any, at: Sequence[Any]) -> Any:
-        places = self.places(into, at)
-        made = self.broadcast(self.base.number("0"), shape_of(into))
-        numbers = np.arange(made.size).reshape(made.shape)[places]
-        flat = made.reshape(-1)
-        for place, one in zip(np.ravel(numbers), elements(self.broadcast(x, np.shape(numbers))), strict=True):
-            flat[place] = self.each("add", flat[place], one) if self._is_taken(flat[place]) else one
-        return flat.reshape(made.shape)
+    def put_places(self, x: Any, into: Any, at: Sequence[Any]) -> Any:
+        """The numbers of the places, row by row, at which `put` puts x. Raises `Misfit` where x does not fit there."""
+        shape = shape_of(into)
+        numbers = np.arange(math.prod(shape)).reshape(shape)[self.places(into, at, 1)]
+        try:
+            fits = np.broadcast_shapes(shape_of(x), np.shape(numbers)) == np.shape(numbers)
+        except ValueError:
+            fits = False
+        if not fits:
+            raise Misfit(f"{{0}} is {_said(shape_of(x))}, and the places are {_said(np.shape(numbers))}")
+        return numbers
 
-    def _is_taken(self, number: Any) -> bool:
-        return not self.base.is_zero(number)
+    def put(self, x: Any, into: Any, at: Sequence[Any]) -> Any:
+        numbers = self.put_places(x, into, at)
+        made = self.broadcast(self.base.number("0"), shape_of(into))
+        flat = made.reshape(-1)
+        taken: set[int] = set()
+        for place, one in zip(np.ravel(numbers).tolist(), elements(self.broadcast(x, np.shape(numbers))), strict=True):
+            flat[place] = self.each("add", flat[place], one) if place in taken else one
+            taken.add(place)
+        return flat.reshape(made.shape)
 
     def stack(self, x: Sequence[Any]) -> Any:
         shapes = {shape_of(one) for one in x}
@@ -541,19 +567,22 @@ class Arrays(Kind):
         self.afford((len(x), *shapes.pop()), "the result")
         return np.stack([self.array(one) for one in x])
 
-    def concat(self, x: Sequence[Any], axis: Any) -> Any:
+    def concat(self, x: Sequence[Any], axis: Any, offset: int = 0) -> Any:
+        """Arrays joined along an axis; the first of them is the operand at the position `offset`."""
         first = shape_of(x[0])
-        place = self.axis(x[0], axis)
+        place = self.axis(x[0], axis, operand=offset)
         for number, one in enumerate(x):
             shape = shape_of(one)
             if len(shape) != len(first) or any(
                 size != other for at, (size, other) in enumerate(zip(shape, first, strict=True)) if at != place
             ):
-                offset = 1 if axis else 0
                 raise Misfit(
                     f"{{{offset}}} is {_said(first)} and {{{number + offset}}} is {_said(shape)}: they differ beside "
-                    f"axis {place}, along which they are joined"
+                    f"axis {place}, along which they are joined",
+                    "All of them have as many axes, and the sizes along all others are the same.",
                 )
+        joined = sum(shape_of(one)[place] for one in x)
+        self.afford((*first[:place], joined, *first[place + 1 :]), "the result")
         return np.concatenate(list(x), axis=place)
 
     def diagonal(self, x: Any) -> Any:
@@ -563,6 +592,7 @@ class Arrays(Kind):
             return np.diagonal(x).copy()
         if len(shape) != 1:
             raise Misfit(f"{{0}} is {_said(shape)}: diag takes a vector or a square matrix")
+        self.afford((shape[0], shape[0]), "the matrix")
         made = self.broadcast(self.base.number("0"), (shape[0], shape[0]))
         for place, one in enumerate(x):
             made[place, place] = one
@@ -600,6 +630,7 @@ class Arrays(Kind):
     def _product(self, a: Any, b: Any, stacks: Shape) -> Any:
         a = np.broadcast_to(a, (*stacks, *a.shape[-2:]))
         b = np.broadcast_to(b, (*stacks, *b.shape[-2:]))
+        self.afford_work(math.prod(stacks) * a.shape[-2] * a.shape[-1] * b.shape[-1], "the product")
         made = np.empty((*stacks, a.shape[-2], b.shape[-1]), dtype=object)
         for at in np.ndindex(*stacks):
             for row in range(a.shape[-2]):
@@ -614,7 +645,8 @@ class Arrays(Kind):
         if shape_of(x) != shape_of(y) or len(shape_of(x)) > 1:
             matrix = len(shape_of(x)) > 1 or len(shape_of(y)) > 1
             raise Misfit(f"{{0}} is {_said(shape_of(x))}, {{1}} is {_said(shape_of(y))}: dot takes two vectors of one "
-                         "size", "Matrices are multiplied with @: {0} @ {1}" if matrix else "")  # fmt: skip
+                         "size", "Matrices are multiplied with @: {0} @ {1}" if matrix
+                         else "Every product of their elements is outer({0}, {1}).")  # fmt: skip
         return self._sum_of_products(self.array(x).reshape(-1), self.array(y).reshape(-1))
 
     def outer(self, x: Any, y: Any) -> Any:
@@ -628,40 +660,31 @@ class Arrays(Kind):
     def square(self, a: Any) -> int:
         shape = shape_of(a)
         if len(shape) != 2 or shape[0] != shape[1]:
-            raise Misfit(f"{{0}} is {_said(shape)}: this takes a square matrix")
+            apart = f", and the sizes {shape[0]} and {shape[1]} differ" if len(shape) == 2 else ""
+            raise Misfit(
+                f"{{0}} is {_said(shape)}: this takes a square matrix{apart}",
+                "A stack is taken apart: {0}[0] is its first matrix." if len(shape) > 2 else "",
+            )
         return shape[0]
 
     def trace(self, a: Any) -> Any:
         self.square(a)
         return self.fold("add", list(np.diagonal(a)))
 
-    def eliminated(self, a: Any, b: Any) -> tuple[Any, list[Any], int]:
-        """Gauss elimination with the largest pivots of a matrix, and of the columns b beside it.
+    def eliminated(self, a: Any, b: Any) -> Any:
+        """The columns x with a @ x = b, by Gauss elimination with the largest pivot of each column.
 
-        Returns the columns of the solution (None beside no b), the pivots, and the sign of the exchanges of rows.
-        Raises ZeroDivisionError for a singular matrix when there are columns to solve for.
+        Raises ZeroDivisionError for a singular matrix.
         """
         size = self.square(a)
-        rows = [list(a[row]) + ([] if b is None else list(b[row])) for row in range(size)]
-        sign = 1
+        self.afford_work(size * size * (size + 3 * b.shape[1]) // 3, "the elimination")
+        rows = [[*a[row], *b[row]] for row in range(size)]
         for column in range(size):
             best = max(range(column, size), key=lambda row: self.magnitude(rows[row][column]))
-            if best != column:
-                rows[column], rows[best] = rows[best], rows[column]
-                sign = -sign
-            pivot = rows[column][column]
-            if self.base.is_zero(pivot) and not self.propagates:
-                if b is not None:
-                    raise ZeroDivisionError("the matrix is singular")
-                continue
-            for row in range(column + 1, size):
-                factor = self.each("div", rows[row][column], pivot)
-                for place in range(column + 1, len(rows[row])):
-                    product = self.each("mul", factor, rows[column][place])
-                    rows[row][place] = self.each("sub", rows[row][place], product)
-        pivots = [rows[place][place] for place in range(size)]
-        if b is None:
-            return None, pivots, sign
+            rows[column], rows[best] = rows[best], rows[column]
+            if self.base.is_zero(rows[column][column]) and not self.propagates:
+                raise ZeroDivisionError("the matrix is singular")
+            self._clear(rows, column)
         found: list[list[Any]] = [[] for _ in range(size)]
         for row in range(size - 1, -1, -1):
             for place in range(size, len(rows[row])):
@@ -670,34 +693,106 @@ class Arrays(Kind):
                     product = self.each("mul", rows[row][column], found[column][place - size])
                     left = self.each("sub", left, product)
                 found[row].append(self.each("div", left, rows[row][row]))
-        return self.packed([one for line in found for one in line], (size, len(found[0]))), pivots, sign
+        return self.packed([one for line in found for one in line], (size, len(found[0])))
+
+    def _clear(self, rows: list[list[Any]], step: int) -> None:
+        """Take the row of a pivot from those below it, so that nothing of its column is left there."""
+        for row in range(step + 1, len(rows)):
+            factor = self.each("div", rows[row][step], rows[step][step])
+            for place in range(step + 1, len(rows[row])):
+                product = self.each("mul", factor, rows[step][place])
+                rows[row][place] = self.each("sub", rows[row][place], product)
 
     def magnitude(self, number: Any) -> Any:
-        """How large a number is, to choose a pivot."""
-        size = abs(getattr(number, "value", number))
-        return float(getattr(size, "mid", size))
+        """How large a number is, to choose a pivot; of a ball how large at least, of a hole nothing is known."""
+        number = getattr(number, "value", number)
+        if isinstance(number, Hole):
+            return -1
+        size = abs(number)
+        bounds = getattr(size, "bounds", None)
+        return size if bounds is None else bounds[0]
+
+    def pivots(self, a: Any) -> tuple[list[Any], int]:
+        """Factors whose product, times the sign, is the determinant.
+
+        The pivots are the largest of all that is left. Where what is left vanishes, its determinant is worked out
+        without a division, so that a singular matrix has its derivatives too.
+        """
+        size = self.square(a)
+        self.afford_work(size**3 // 3, "the elimination")
+        rows, sign, largest = [list(a[row]) for row in range(size)], 1, None
+        for step in range(size - 1):
+            places = [(row, column) for row in range(step, size) for column in range(step, size)]
+            best, column = max(places, key=lambda at: self.magnitude(rows[at[0]][at[1]]))
+            pivot = self.magnitude(rows[best][column])
+            largest = pivot if largest is None else largest
+            if pivot >= 0 and pivot <= self.negligible(largest):
+                rest = [row[step:] for row in rows[step:]]
+                return [*(rows[at][at] for at in range(step)), self._free(rest)], sign
+            rows[step], rows[best] = rows[best], rows[step]
+            for row in rows:
+                row[step], row[column] = row[column], row[step]
+            sign *= (-1) ** ((best != step) + (column != step))
+            self._clear(rows, step)
+        return [rows[at][at] for at in range(size)], sign
+
+    def negligible(self, largest: Any) -> Any:
+        """How large what is left of an elimination may be and still be nothing but rounding."""
+        if self.intervals or not self.rounds:
+            return largest * 0
+        return largest * 10.0 ** (2 - min(self.digits or 16, 300))
 
     def inverse(self, a: Any) -> Any:
-        return self.eliminated(a, self.identity(self.base.number(str(self.square(a)))))[0]
+        return self.eliminated(a, self.identity(self.base.number(str(self.square(a)))))
 
     def solve(self, a: Any, b: Any) -> Any:
         size = self.square(a)
         shape = shape_of(b)
         if len(shape) not in (1, 2) or shape[0] != size:
-            raise Misfit(f"{{0}} is {_said(shape_of(a))}, {{1}} is {_said(shape)}: the right side has {size} rows, as A")
+            raise Misfit(
+                f"{{0}} is {_said(shape_of(a))}, {{1}} is {_said(shape)}: "
+                f"the right side is a vector or a matrix of {size} rows, as many as {{0}} has"
+            )
         found = self._solved(a, b if len(shape) == 2 else b[:, None])
         return found if len(shape) == 2 else found[:, 0]
 
     def _solved(self, a: Any, b: Any) -> Any:
-        return self.eliminated(a, b)[0]
+        return self.eliminated(a, b)
 
     def determinant(self, a: Any) -> Any:
         size = self.square(a)
         if size <= 3:  # without a division, so that a singular matrix has its derivatives
             return self._expanded([list(row) for row in a])
-        _, pivots, sign = self.eliminated(a, None)
-        product = self.fold("mul", pivots)
+        factors, sign = self.pivots(a)
+        product = self.fold("mul", factors)
         return self.each("neg", product) if sign < 0 else product
+
+    def _free(self, rows: list[list[Any]]) -> Any:
+        """The determinant of a matrix without a division.
+
+        By Bird, A simple division-free algorithm for computing determinants, Information Processing Letters 111, 2011.
+        """
+        size = len(rows)
+        if size <= 3:
+            return self._expanded(rows)
+        made = rows
+        for _ in range(size - 1):
+            below: Any = None
+            upper: list[list[Any]] = []
+            for row in range(size - 1, -1, -1):
+                diagonal = None if below is None else self.each("neg", below)
+                upper.insert(0, [diagonal, *made[row][row + 1 :]])
+                below = made[row][row] if below is None else self.each("add", below, made[row][row])
+            made = [
+                [self._partial_product(upper[row], [rows[at][column] for at in range(row, size)]) for column in range(size)]
+                for row in range(size)
+            ]
+        return made[0][0] if size % 2 else self.each("neg", made[0][0])
+
+    def _partial_product(self, left: list[Any], right: list[Any]) -> Any:
+        """The sum of the products of two rows, of which the first may begin with nothing."""
+        terms = [self.each("mul", one, other) for one, other in zip(left, right, strict=True) if one is not None]
+        return self.fold("add", terms) if terms else self.base.number("0")
 
     def _expanded(self, rows: list[list[Any]]) -> Any:
         """The determinant of a small matrix along its first row."""
@@ -711,8 +806,8 @@ class Arrays(Kind):
         return total
 
     def logdet(self, a: Any) -> Any:
-        _, pivots, _ = self.eliminated(a, None)
-        return self.fold("add", [self.each("log", self.each("abs", pivot)) for pivot in pivots])
+        factors, _ = self.pivots(a)
+        return self.fold("add", [self.each("log", self.each("abs", one)) for one in factors])
 
     # -- layers
 
@@ -727,22 +822,26 @@ class Arrays(Kind):
         return self.each("sub", x, self.expand(self.logsumexp(x, place), place))
 
     def one_hot(self, x: Any, n: Any) -> Any:
-        classes = self.whole(n)
+        classes = self.whole(n, "a number of classes")
+        if classes < 1:
+            raise Misfit(f"there is at least one class, not {classes}")
+        self.afford((*shape_of(x), classes), "the result")
         made = self.broadcast(self.base.number("0"), (math.prod(shape_of(x)), classes))
         one = self.base.number("1")
         for row, place in enumerate(self.whole(one, "a class number") for one in elements(x)):
             if not 0 <= place < classes:
-                raise Misfit(f"{{0}} has the class number {place}, and there are {classes} classes, from 0 on")
+                raise Misfit(f"there is no class {place} ({{0}}): the {classes} classes are counted from 0 to {classes - 1}")
             made[row, place] = one
         return made.reshape((*shape_of(x), classes))
 
     def cross_entropy(self, x: Any, y: Any) -> Any:
         logits, labels = shape_of(x), shape_of(y)
-        if not logits or labels not in (logits, logits[:-1]):
+        if not logits:
+            raise Misfit("{0} is one number: cross_entropy takes a vector of scores, or rows of them")
+        if labels not in (logits, logits[:-1]):
             raise Misfit(
                 f"{{0}} is {_said(logits)}, {{1}} is {_said(labels)}: they have no rows in common",
-                f"The targets are class numbers, {_said(logits[:-1]) if logits else '()'}, or probabilities, "
-                f"{_said(logits)}.",
+                f"The targets are class numbers, {_said(logits[:-1])}, or probabilities, {_said(logits)}.",
             )
         shares = self.log_softmax(x, -1)
         if labels == logits:
@@ -753,8 +852,8 @@ class Arrays(Kind):
             for row, place in zip(rows, (self.whole(one, "a class number") for one in elements(y)), strict=True):
                 if not 0 <= place < logits[-1]:
                     raise Misfit(
-                        f"{{1}} has the class number {place}, and {{0}} is {_said(logits)}: classes are counted from "
-                        f"0 to {logits[-1] - 1}"
+                        f"there is no class {place} ({{1}}): {{0}} is {_said(logits)}, and its {logits[-1]} classes are "
+                        f"counted from 0 to {logits[-1] - 1}"
                     )
                 chosen.append(row[place])
         loss = self.each("neg", self.fold("add", chosen))
@@ -762,7 +861,8 @@ class Arrays(Kind):
 
     def mse(self, x: Any, y: Any) -> Any:
         if shape_of(x) != shape_of(y):
-            raise Misfit(f"{{0}} is {_said(shape_of(x))}, {{1}} is {_said(shape_of(y))}: mse compares two of one shape")
+            raise Misfit(f"{{0}} is {_said(shape_of(x))}, {{1}} is {_said(shape_of(y))}: mse compares two of one shape",
+                         "Broadcast, it is written mean(({0} - {1})^2).")  # fmt: skip
         return self.mean(self.each("pow", self.each("sub", x, y), self.base.number("2")))
 
     def layernorm(self, x: Any) -> Any:

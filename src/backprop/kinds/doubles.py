@@ -20,6 +20,9 @@ from backprop.kinds.real import Real
 from backprop.ops import Row
 
 
+EPSILON = 2.0**-53
+
+
 class Missing(Exception):
     """A function that NumPy has not."""
 
@@ -272,8 +275,9 @@ class Doubles(Arrays):
     # -- products and square matrices
 
     def put(self, x: Any, into: Any, at: Sequence[Any]) -> Any:
+        numbers = self.put_places(x, into, at)
         made = np.zeros(shape_of(into))
-        np.add.at(made, self.places(into, at), x)
+        np.add.at(made.reshape(-1), numbers, x)
         return made
 
     def _product(self, a: Any, b: Any, stacks: Shape) -> Any:
@@ -290,10 +294,21 @@ class Doubles(Arrays):
 
     def inverse(self, a: Any) -> Any:
         self.square(a)
-        return self._linear(np.linalg.inv, a)
+        found = self._linear(np.linalg.inv, a)
+        self._refuse_singular(a, found)
+        return found
 
     def _solved(self, a: Any, b: Any) -> Any:
+        self._refuse_singular(a)
         return self._linear(np.linalg.solve, a, b)
+
+    def _refuse_singular(self, a: Any, inverse: Any = None) -> None:
+        """Raises ZeroDivisionError for a matrix that is singular as far as doubles can tell: no digit would be right."""
+        if self.propagates:
+            return
+        inverse = self._linear(np.linalg.inv, a) if inverse is None else inverse
+        if condition(a, inverse) * EPSILON > 1:
+            raise ZeroDivisionError("the matrix is singular to working precision")
 
     def _linear(self, function: Callable[..., Any], *matrices: Any) -> Any:
         try:
@@ -307,10 +322,12 @@ class Doubles(Arrays):
     def determinant(self, a: Any) -> Any:
         if self.square(a) <= 3:
             return super().determinant(a)
-        return float(np.linalg.det(a))
+        with np.errstate(all="ignore"):
+            return float(np.linalg.det(a))
 
     def logdet(self, a: Any) -> Any:
         self.square(a)
+        self._refuse_singular(a)
         size = float(np.linalg.slogdet(a)[1])
         if size == -math.inf and not self.propagates:
             raise ValueError("the logarithm of 0")
@@ -323,6 +340,12 @@ class Doubles(Arrays):
         with np.errstate(all="ignore"):
             shares = np.exp(x - np.max(x, axis=place, keepdims=True))
             return shares / np.sum(shares, axis=place, keepdims=True)
+
+
+def condition(a: Any, inverse: Any) -> float:
+    """The condition number of a matrix in the norm of the largest column sum."""
+    with np.errstate(all="ignore"):
+        return float(np.linalg.norm(a, 1) * np.linalg.norm(inverse, 1))
 
 
 def _holds_holes(condition: Any) -> bool:

@@ -40,7 +40,8 @@ class Elements(Kind):
     def __init__(self, source: str, numbers: Kind, limit: int) -> None:
         self.graph = Graph(source=source)
         self.numbers = numbers
-        self.propagates = numbers.propagates
+        self.propagates, self.intervals = numbers.propagates, numbers.intervals
+        self.rounds, self.digits = numbers.rounds, numbers.digits
         self.limit = limit
         self.span: Span = (0, 0)
 

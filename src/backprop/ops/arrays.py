@@ -175,7 +175,7 @@ op("concat", "*x", value=lambda k, *x: k.concat(x, 0), arrays=True,
    samples=((VECTOR, "[1, 1]"), (TABLE, "[[1, 1, 1]]")))
 
 op("concat_along", "axis *x", called="concat", form="concat(x, axis=axis)", arrays=True, settings=(0,),
-   value=lambda k, axis, *x: k.concat(x, axis),
+   value=lambda k, axis, *x: k.concat(x, axis, 1),
    pulls=lambda shapes: (None, *joined(shapes[0], shapes[1:])), linear_in=(1,), joint=True, flops=0, most=1_000_000,
    says="joins its operands along an axis", samples=(("1", TABLE, MATRIX), ("0", VECTOR, VECTOR)))
 

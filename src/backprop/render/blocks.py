@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from backprop.arrays_text import indices_of, read
 from backprop.mistakes import Mistake
@@ -27,13 +27,14 @@ def block(text: str, width: int | None = None) -> list[str]:
     return made if width is None or max(map(len, made)) <= width else [text]
 
 
-def beside(drawn: Sequence[Sequence[str]]) -> list[str]:
-    """Blocks beside each other, from the first line on."""
-    widths = [max(map(len, lines)) for lines in drawn]
+def beside(drawn: Sequence[Sequence[str]], gap: str = "", size: Callable[[str], int] = len) -> list[str]:
+    """Blocks beside each other, from the first line on; `size` tells how much room a text takes."""
+    widths = [max(map(size, lines)) for lines in drawn]
     made = []
     for row in range(max(map(len, drawn))):
         pieces = [lines[row] if row < len(lines) else "" for lines in drawn]
-        made.append("".join(piece.ljust(width) for piece, width in zip(pieces, widths, strict=True)).rstrip())
+        padded = (piece + " " * (width - size(piece)) for piece, width in zip(pieces, widths, strict=True))
+        made.append(gap.join(padded).rstrip())
     return made
 
 

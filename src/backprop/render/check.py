@@ -142,7 +142,7 @@ def _witnesses(look: Look, report: CheckReport) -> Iterator[str]:
     columns = ["derivative", "witness", "found", "verdict", "digits", "remark"]
     rows = [_witness(look, report, one) for one in report.witnesses]
     inside = look.width is None or natural_width(look, columns, rows) <= look.width
-    if not inside or not any(one.reason for one in report.witnesses):
+    if not inside or not any(one.reason or one.worst for one in report.witnesses):
         columns.pop()
     yield from table(look, "Witnesses", columns, (row[: len(columns)] for row in rows))
     if not inside:
@@ -160,7 +160,7 @@ def _witness(look: Look, report: CheckReport, witness: Witness) -> list[Cell]:
         look.figure(witness.value),
         (witness.verdict, ROLES[witness.verdict]),
         "" if witness.digits is None else f"{witness.digits:.1f}",
-        witness.reason or "",
+        "; ".join([*([f"least in {witness.worst}"] if witness.worst else []), *filter(None, [witness.reason])]),
     ]
 
 

@@ -31,7 +31,7 @@ def render(trace: Trace, look: Look) -> Iterator[str]:
 def _rows(trace: Trace) -> Iterator[list[str]]:
     yield COLUMNS
     for node in trace.nodes:
-        shape = node.shape or ()
+        shape = shape_of(node.value) or shape_of(node.adjoint) or shape_of(node.tangent)
         every = zip_longest(*map(elements_of, (node.value, node.tangent, node.adjoint)))
         for place, of_node in enumerate(every):
             name = element_name(node.id, indices_of(shape, place))

@@ -8,8 +8,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from backprop.arrays_text import element_name, indices_of
-from backprop.render.look import Look
 from backprop.render.grids import grid
+from backprop.render.look import Look
 from backprop.render.tables import Cell, paragraph
 
 if TYPE_CHECKING:
@@ -26,25 +26,26 @@ WAYS = {"opened": "opened program"}
 def render(found: Jacobian, output: str, look: Look) -> Iterator[str]:
     """The lines, without line ends."""
     rows = names(output, found.shape)
-    numbers = {name: flat(one, len(found.shape) + len(found.shapes[name])) for name, one in found.derivatives.items()}
-    single = [name for name, shape in found.shapes.items() if not shape]  # columns of one matrix
+    axes = len(found.shape)
+    numbers = {part.name: flat(found.derivatives[part.name], axes + len(part.shape)) for part in found.parts}
+    single = [part.name for part in found.parts if not part.shape]  # columns of one matrix
     told: list[tuple[str, list[str], list[list[Any]]]] = []
     if single:
         title = ", ".join(f"∂{output}/∂{name}" for name in single[:MOST_IN_TITLE])
         title += ", ..." if len(single) > MOST_IN_TITLE else ""
         told.append((title, single, [list(row) for row in zip(*(numbers[name] for name in single), strict=True)]))
-    for name, shape in found.shapes.items():
-        if shape:
-            wide = prod(shape)
-            parts = [numbers[name][begin : begin + wide] for begin in range(0, len(numbers[name]), wide)]
-            title = f"∂{output}/∂{name}, shape {_shape((*found.shape, *shape))}"
-            told.append((title, names(name, shape), parts))
-    for title, columns, parts in told:
+    for part in found.parts:
+        if part.shape:
+            wide, of = prod(part.shape), numbers[part.name]
+            lines = [of[begin : begin + wide] for begin in range(0, len(of), wide)]
+            title = f"∂{output}/∂{part.name}, shape {_shape((*found.shape, *part.shape))}"
+            told.append((title, part.elements, lines))
+    for title, columns, lines in told:
         yield ""
         if len(rows) * len(columns) > MOST_SHOWN:
-            yield from _summary(look, title, [one for part in parts for one in part])
+            yield from _summary(look, title, [one for line in lines for one in line])
             continue
-        yield from grid(look, title, rows, columns, [[_figure(look, one) for one in part] for part in parts])
+        yield from grid(look, title, rows, columns, [[_figure(look, one) for one in line] for line in lines])
     yield ""
     yield from paragraph(look, passes_in_words(found.passes), "quiet", INDENT)
     yield from _witnesses(look, found)
@@ -92,7 +93,9 @@ def _summary(look: Look, title: str, numbers: list[Any]) -> Iterator[str]:
     told = f"{title}: {len(numbers):,} numbers"
     floats = [one for one in numbers if isinstance(one, float)]
     if len(floats) == len(numbers):
-        told += f" from {look.figure(min(floats))} to {look.figure(max(floats))}, {sum(map(bool, floats)):,} of them not 0"
+        told += (
+            f" from {look.figure(min(floats))} to {look.figure(max(floats))}, {sum(map(bool, floats)):,} of them not 0"
+        )
     yield from paragraph(look, f"{told}; --format json has them all", "heading", INDENT)
 
 

@@ -148,7 +148,9 @@ def _counts(found: Sequence[Routes], look: Look) -> Iterator[str]:
         told = f"{text}{GAP}✗ the adjoint of {wrong.source_id} is {look.figure(adjoint(wrong))}"
         yield from paragraph(look, told, "bad")
         return
-    yield from paragraph(look, f"{text}{GAP}✓ the adjoints" if all(judged) else text, "good" if all(judged) else "value")
+    yield from paragraph(
+        look, f"{text}{GAP}✓ the adjoints" if all(judged) else text, "good" if all(judged) else "value"
+    )
 
 
 def _nested(shape: Sequence[int], flat: Sequence[Any]) -> Any:

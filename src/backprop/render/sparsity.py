@@ -37,20 +37,19 @@ def render(found: Sparsity, output: str, look: Look) -> Iterator[str]:
         yield from paragraph(look, f"columns: {_along(found.along_columns)}", "quiet", INDENT)
     share = f"{100 * pattern.share:.3g} %"
     yield from paragraph(look, f"{pattern.nonzeros} of {tall * wide} may be other than 0: {share}", None, INDENT)
-    if found.of == "hessian":
-        text = f"{counted(found.forward, 'forward')} over the gradient instead of {wide}"
-    else:
-        text = f"{counted(found.forward, 'forward')} instead of {wide}, {counted(found.reverse, 'reverse')} instead of "
-        text += str(tall)
-    if (found.forward, found.reverse) == (wide, tall):
-        text = f"{counted(wide, 'forward')}, {counted(tall, 'reverse')}: no two columns, and no two rows, can share one"
-        if found.of == "hessian":
-            text = f"{counted(wide, 'forward')} over the gradient: no two columns can share one"
-    elif found.of == "hessian":
-        text += ": columns that do not touch share one"
-    else:
-        text += ": lines that do not touch share one"
-    yield from paragraph(look, text, None, INDENT)
+    yield from paragraph(look, _passes(found), None, INDENT)
+
+
+def _passes(found: Sparsity) -> str:
+    """What it takes to work the numbers out, when those that do not touch share a pass."""
+    sides = [(found.forward, found.pattern.columns, "forward")]
+    if found.of == "jacobian":
+        sides.append((found.reverse, len(found.pattern.rows), "reverse"))
+    parts = [counted(count, mode) + (f" instead of {alone}" if count < alone else "") for count, alone, mode in sides]
+    text = ", ".join(parts) + (" over the gradient" if found.of == "hessian" else "")
+    if all(count == alone for count, alone, _ in sides):
+        return f"{text}: none can be shared"
+    return f"{text}: {'columns' if found.of == 'hessian' else 'columns, or rows,'} that do not touch share one"
 
 
 def row_columns(row: int) -> list[int]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby, islice
 
-from backprop.figures import shape_of, shape_text
+from backprop.figures import figure, shape_of, shape_text
 from backprop.record import Edge, Node, OneSided, Trace, Value, Witness
 from backprop.render import Format
 from backprop.render.blocks import block
@@ -372,15 +372,25 @@ def _stacked(look: Look, line: Working, shape: str = "") -> Iterator[str]:
     room = look.width - len(indent) - 3
     for place, part in enumerate(parts or [""]):
         start = f"{left} = " if place == 0 and parts else left if place == 0 else f"{indent} = "
-        drawn = [look.letters(one) for one in block(part)]
-        if len(drawn) > 1 and max(map(cells, drawn)) + cells(start) <= look.width:
-            for number, text in enumerate(drawn):
-                yield _painted(look, (" " * cells(start) if number else start) + text, line, at_start=place == 0)
-            continue
-        sums = _sum_lines(part, look.width - cells(start), room) if " + " in part and len(line.chain) > 1 else [part]
-        for number, text in enumerate(sums):
-            for piece in wrap((f"{indent} + " if number else start) + text, look.width, f"{indent}   "):
-                yield _painted(look, piece, line, at_start=place == 0)
+        lines = [part]
+        if " + " in part and len(line.chain) > 1 and not _drawn(look, part, start):
+            lines = _sum_lines(part, look.width - cells(start), room)
+        role = "value" if part == visible(look.letters(line.value)) else None
+        for number, text in enumerate(lines):
+            begin = f"{indent} + " if number else start
+            for row, piece in enumerate(_drawn(look, text, begin)):
+                before = " " * cells(begin) if row else begin
+                yield _painted(look, before + look.paint(piece, role), line, at_start=place == 0)
+            if not _drawn(look, text, begin):
+                for piece in wrap(begin + text, look.width, f"{indent}   "):
+                    yield _painted(look, piece, line, at_start=place == 0)
+
+
+def _drawn(look: Look, text: str, begin: str) -> list[str]:
+    """The lines of a text with matrices in it, where they fit behind its beginning; no lines for another text."""
+    lines = [look.letters(line) for line in block(text)]
+    fits = look.width is None or max(map(cells, lines)) + cells(begin) <= look.width
+    return lines if len(lines) > 1 and fits else []
 
 
 def _sum_lines(text: str, first: int, room: int) -> list[str]:
@@ -412,7 +422,8 @@ def _painted(look: Look, text: str, line: Working, at_start: bool = True) -> str
 def _gradient(trace: Trace, look: Look) -> Iterator[str]:
     if not trace.wrt:
         return
-    values = {node.id: node.value for node in trace.nodes} | trace.inputs
+    known = {node.id: node.value for node in trace.nodes} | trace.inputs
+    values = {name: _at(name, known) for name in trace.wrt}
     shapes = {name: shape_text(shape_of(values.get(name))) for name in trace.wrt}
     said = _by_variable(trace)
     formulas = [trace.formulas.get(name, "") for name in trace.wrt]
@@ -456,6 +467,19 @@ def _gradient(trace: Trace, look: Look) -> Iterator[str]:
         for name, formula in zip(trace.wrt, formulas, strict=True):
             if formula:
                 yield from paragraph(look, f"{slope(trace.output, name)} = {formula}")
+
+
+def _at(name: str, values: Mapping[str, Value | None]) -> Value | None:
+    """The value of a name, also of an element: W[0,1]."""
+    array, bracket, places = name.removesuffix("]").partition("[")
+    found = values.get(name, values.get(array) if bracket else None)
+    if name in values or not bracket:
+        return found
+    for place in places.split(","):
+        if not isinstance(found, list) or not place.isdecimal() or int(place) >= len(found):
+            return None
+        found = found[int(place)]
+    return found
 
 
 def _both_sides(trace: Trace, one: OneSided, look: Look) -> str:
@@ -534,9 +558,13 @@ def _name(witness: Witness) -> str:
 
 
 def _instead(witness: Witness) -> str:
-    """What it found when that is not what we found."""
-    known = witness.verdict not in ("agrees", "not checked") and witness.value is not None
-    return str(witness.value) if known else ""
+    """What it found when that is not what we found; of an array the worst element."""
+    if witness.verdict in ("agrees", "not checked") or witness.value is None:
+        return ""
+    if isinstance(witness.value, list):
+        worst = None if witness.worst is None else _at(witness.worst, {witness.of: witness.value})
+        return figure(witness.value if worst is None else worst, 17)
+    return str(witness.value)
 
 
 def _told(names: Sequence[str], instead: str, reason: str) -> str:

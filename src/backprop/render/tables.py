@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 
-from backprop.render.blocks import block
+from backprop.render.blocks import beside, block
 from backprop.render.look import Look
 
 # A cell is text, or text with a role of its own, which wins over the role of its column.
@@ -171,17 +171,10 @@ def equation(look: Look, left: str, *parts: Sequence[str], indent: str = "") -> 
 
 def _beside(look: Look, texts: Sequence[str], width: int | None = None) -> list[str]:
     """Texts beside each other, the matrices among them in lines, in parts of a width if there is one."""
-    drawn = [[look.letters(line) for line in block(text, width)] for text in texts]
-    widths = [max(map(cells, lines)) for lines in drawn]
-    made = []
-    for row in range(max(map(len, drawn))):
-        pieces = [lines[row] if row < len(lines) else "" for lines in drawn]
-        padded = (piece + " " * (room - cells(piece)) for piece, room in zip(pieces, widths, strict=True))
-        made.append(" ".join(padded).rstrip())
-    return made
+    return beside([[look.letters(line) for line in block(text, width)] for text in texts], " ", cells)
 
 
-_SIGNS = frozenset(("+", "-", "·", "*", "=", "→", "->", "→₁", "→₂"))
+_SIGNS = frozenset(("+", "-", "·", "⊙", "*", "@", "=", "→", "->", "→₁", "→₂"))
 
 
 def _words(text: str) -> Iterator[str]:

@@ -20,7 +20,7 @@ import numpy as np
 from backprop.accuracy.fine import Fine
 from backprop.accuracy.fine import of as fine_of
 from backprop.array_point import ArrayPoint
-from backprop.arrays_text import element_name, indices_of
+from backprop.arrays_text import element_name, element_of, indices_of
 from backprop.beside.differences import as_double, exactly, many
 from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole, is_number
@@ -31,7 +31,7 @@ from backprop.record import Note, Witness
 from backprop.reverse import reverse
 from backprop.rules import partials
 from backprop.values import values
-from backprop.witnesses import modes, quotients
+from backprop.witnesses import certified, modes, quotients
 
 if TYPE_CHECKING:
     from backprop.witnesses import Running
@@ -42,6 +42,8 @@ BY = "opened"
 VERDICTS = ("DISAGREES", "inaccurate", "agrees", "not checked")
 # Forward passes with which the worst element of an array is looked for, and elements that are told one by one.
 MOST_PASSES = 64
+# Elements of which a line holds the numbers that were found.
+MOST_TOLD = 64
 
 
 class Closed:
@@ -176,14 +178,16 @@ class ArraysRunning:
     def __init__(self, point: ArrayPoint, start: Callable[..., Running | Enclosing]) -> None:
         self.point = point
         self.closed = Closed(point)
-        judged = self.closed.judged
-        self.running = None if judged is None else start(judged, self.closed)
+        self.judged = self.closed.judged
+        self.running = None if self.judged is None else start(self.judged, self.closed)
+        self.by_element: list[Witness] = []  # what was said of each number by itself
 
     def finish(self) -> tuple[list[Witness], list[Note]]:
         """What all witnesses say, one line for each input and way, with the worst element."""
         said, notes = ([], []) if self.running is None else self.running.finish()
         whole = [witness for witness in said if witness.of == "all" and witness.by not in (modes.BY_PATHS,)]
-        each = self._gathered([witness for witness in said if witness.of != "all"])
+        self.by_element = [witness for witness in said if witness.of != "all"]
+        each = self._gathered(self.by_element)
         if isinstance(self.point.value(), Hole):
             told = Witness("all", BY, "not checked", reason="there is no value here")
             return ([*each, *whole] or [told]), notes
@@ -198,6 +202,30 @@ class ArraysRunning:
                     witness.reason = "; ".join(part for part in (witness.reason, blame) if part)
             whole = [*by_operation, *whole]
         return [*found, *whole], notes
+
+    def enclosed(self) -> list[Witness]:
+        """What proven enclosures say, in the same form."""
+        if self.closed.judged is None:
+            return []
+        said = certified.testify(self.closed.judged)
+        return [*self._gathered([one for one in said if one.of != "all"]), *(one for one in said if one.of == "all")]
+
+    def worst(self) -> list[int]:
+        """For each input the scalar node of its element that agrees least."""
+        opened = self.closed.opened
+        if opened is None:
+            return []
+        digits = {one.of: math.inf if one.digits is None else one.digits for one in self.by_element}
+        return list(
+            dict.fromkeys(
+                min(
+                    (int(place) for place in places.flat if place >= 0),
+                    key=lambda at: digits.get(opened.name_of(at), 99),
+                )
+                for places in self.closed.places.values()
+                if np.any(places >= 0)
+            )
+        )
 
     # -- what the witnesses of the opened program say
 
@@ -373,7 +401,19 @@ def gathered(of: str, by: str, said: list[tuple[str, Witness]], count: int) -> W
         reason = "; ".join(part for part in (reason, left) if part)
     # where all agree to the last digit none is the worst
     full = worst.verdict == "agrees" and (worst.digits is None or worst.digits >= 15.9)
-    return Witness(of, by, worst.verdict, None, worst.digits, reason or None, None if full else name)
+    values = [witness.value for _, witness in said]
+    found = None if None in values or not len(values) == count <= MOST_TOLD else nested(values, [at[0] for at in said])
+    return Witness(of, by, worst.verdict, found, worst.digits, reason or None, None if full else name)
+
+
+def nested(values: list[Any], names: list[str]) -> Any:
+    """Values row by row as nested lists, as the indices in the names of the elements go."""
+    last = element_of(names[-1])[1]
+    first = element_of(names[0])[1]
+    rows = list(values)
+    for size in [1 + end - begin for begin, end in zip(first, last, strict=True)][:0:-1]:
+        rows = [rows[at : at + size] for at in range(0, len(rows), size)]
+    return rows
 
 
 def _finite(answer: Any) -> bool:

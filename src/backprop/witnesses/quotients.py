@@ -18,6 +18,7 @@ import numpy as np
 from backprop.array_point import ArrayPoint
 from backprop.beside.differences import EPSILON, cut
 from backprop.graph import CONST, INPUT
+from backprop.forward import contribution
 from backprop.kinds import Hole, Misfit, value_at
 from backprop.kinds.array import shape_of
 from backprop.mistakes import ShapesDiffer
@@ -179,7 +180,7 @@ def by_operation(point: ArrayPoint) -> list[Witness]:
         if row is None or not point.moving[node] or isinstance(point.values[node], Hole):
             continue
         operands = [point.values[operand] for operand in graph.operands(node)]
-        if not any(map(shape_of, (point.values[node], *operands))):
+        if not (row.arrays or any(map(shape_of, (point.values[node], *operands)))):
             continue
         for edge in graph.edges_to(node):
             partial = point.partials.values[edge.place]
@@ -202,12 +203,12 @@ def _try(point: ArrayPoint, node: int, position: int, partial: Any, operands: li
     assert row is not None
     adjoint = kind.unwrapped(irregular(shape_of(point.values[node]), start=node))
     with np.errstate(all="ignore"):
-        brought = kind.pull(adjoint, partial)
+        brought = contribution(kind.pull, adjoint, partial, node, position)
         if isinstance(brought, Hole) or not np.all(np.isfinite(brought)):
             _silent(found, "a partial has no value")
             return
         direction = along(at, brought)
-        moved = kind.push(kind.unwrapped(direction), partial)
+        moved = contribution(kind.push, kind.unwrapped(direction), partial, node, position)
 
         def value(step: float) -> float:
             beside = list(operands)
