@@ -115,8 +115,8 @@ def torch(program: str, inputs: dict[str, Any], wrt: list[str] | None = None) ->
     return out.item(), {name: slope.detach().numpy() for name, slope in zip(wrt, slopes, strict=True)}
 
 
-def jax(program: str, inputs: dict[str, Any], wrt: list[str] | None = None) -> Answer:
-    """Value and gradients by JAX; `wrt` names the inputs, all of them when it is None."""
+def _in_jax(program: str, inputs: dict[str, Any]) -> tuple[Callable[[dict[str, Any]], Any], dict[str, Any]]:
+    """A program as a function of some of its inputs, and all of them as arrays of JAX."""
     import jax as j
     import jax.numpy as np
     import numpy
@@ -157,13 +157,35 @@ def jax(program: str, inputs: dict[str, Any], wrt: list[str] | None = None) -> A
     names = "sum mean prod size dot outer trace diag eye expand_dims where tanh exp log log1p sqrt sin cos abs"
     table |= {name: getattr(np, name) for name in names.split()}
     given = {name: np.asarray(x, dtype=float) for name, x in inputs.items()}
+    return lambda moving: run(program, table, given | moving), given
+
+
+def jax(program: str, inputs: dict[str, Any], wrt: list[str] | None = None) -> Answer:
+    """Value and gradients by JAX; `wrt` names the inputs, all of them when it is None."""
+    import jax as j
+    import numpy
+
+    function, given = _in_jax(program, inputs)
     wrt = list(given) if wrt is None else wrt
-
-    def function(moving: dict[str, Any]) -> Any:
-        return run(program, table, given | moving)
-
     value, slopes = j.value_and_grad(function)({name: given[name] for name in wrt})
     return float(value), {name: numpy.asarray(slopes[name]) for name in wrt}
+
+
+def jax_jacobian(program: str, inputs: dict[str, Any]) -> dict[str, Any]:
+    """The Jacobian by JAX, by input, as nested lists."""
+    import jax as j
+
+    function, given = _in_jax(program, inputs)
+    return {name: slopes.tolist() for name, slopes in j.jacobian(function)(given).items()}
+
+
+def jax_hessian(program: str, inputs: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The Hessian by JAX, by input and input, as nested lists."""
+    import jax as j
+
+    function, given = _in_jax(program, inputs)
+    found = j.hessian(function)(given)
+    return {name: {other: block.tolist() for other, block in row.items()} for name, row in found.items()}
 
 
 FRAMEWORKS = {"torch": torch, "jax": jax}

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import backprop
 from backprop import mistakes
 from backprop.array_point import ArrayPoint
+from backprop.conventions.opinions import opinions
 from backprop.figures import elements_of
 from backprop.mistakes import NotATrace
 from backprop.point import Program, at
@@ -233,6 +234,15 @@ def test_what_cannot_be_asked_for_is_refused(options: dict[str, Any], mistake: A
     with pytest.raises(mistake) as caught:
         trace(LAYER, AT, check=False, **options)
     assert says in caught.value.cause
+
+
+@pytest.mark.parametrize("opened", [None, ["z"]])
+def test_formulas_of_arrays_are_refused(opened: list[str] | None) -> None:
+    with pytest.raises(mistakes.ArraysInFormulas):
+        trace(LAYER, AT, symbolic=True, opened=opened)
+    with pytest.raises(mistakes.ArraysInFormulas):
+        trace("x*y", {"x": [1, 2]}, symbolic=True)
+    assert trace("z = W @ x; L = sum(z)", AT, symbolic=True, opened=[]).gradient["x[0]"] == "W[1,0] + W[0,0]"
 
 
 def test_an_element_of_a_number_is_refused() -> None:
@@ -469,6 +479,45 @@ def test_a_convention_has_its_word_in_arrays(convention: str, slope: float) -> N
     found = traced("L = sum(max(x, 0))", {"x": [1, -2, 0]}, convention=convention)
     assert found.gradient == {"x": [1.0, 0.0, slope]}
     assert traced("max(x, 0)", {"x": 0}, convention=convention).gradient["x"] == slope
+
+
+# Measured on the releases that CONVENTIONS names, with linalg.norm and prod of each.
+MEASURED = [
+    ("norm(x)", [0, 0], "torch", [0, 0]),
+    ("norm(x)", [0, 0], "jax", [math.nan] * 2),
+    ("norm(x)", [0, 0], "tensorflow", [math.nan] * 2),
+    ("norm(x)", [0, 0], "autograd", [math.nan] * 2),
+    ("prod(x)", [2, 0, 3], "torch", [0, 6, 0]),
+    ("prod(x)", [2, 0, 3], "jax", [0, 6, 0]),
+    ("prod(x)", [2, 0, 3], "tensorflow", [0, 6, 0]),
+    ("prod(x)", [2, 0, 3], "autograd", [0, math.nan, 0]),
+    ("max(x)", [1, 1, 0], "torch", [0.5, 0.5, 0]),
+    ("max(x)", [1, 1, 0], "jax", [0.5, 0.5, 0]),
+    ("max(x)", [1, 1, 0], "tensorflow", [0.5, 0.5, 0]),
+    ("max(x)", [1, 1, 0], "autograd", [0.5, 0.5, 0]),
+]
+
+
+@pytest.mark.parametrize(("program", "x", "convention", "slopes"), MEASURED)
+def test_what_frameworks_return_for_arrays_at_bad_points(
+    program: str, x: list[float], convention: str, slopes: list[float]
+) -> None:
+    assert traced(program, {"x": x}, convention=convention).gradient["x"] == pytest.approx(slopes, nan_ok=True)
+    (opinion,) = (one for one in opinions(program, {"x": x}).opinions if one.by == convention)
+    assert list(opinion.gradient.values()) == pytest.approx(slopes, nan_ok=True)
+
+
+def test_opinions_on_arrays_are_told_element_by_element() -> None:
+    found = opinions("L = sum(relu(x*w))", {"x": [1, 0, -1], "w": 2})
+    assert [one.sort for one in found.truth.values()] == ["smooth", "corner", "smooth", "smooth"]
+    assert list(found.truth) == ["x[0]", "x[1]", "x[2]", "w"]
+    assert found.inputs == {"x": [1.0, 0.0, -1.0], "w": 2.0}
+    singular = opinions("L = det(A)", {"A": [[1, 2], [2, 4]]})
+    assert [one.verdict for one in singular.opinions if one.by in ("minimum-norm", "jax")] == ["right", "not told"]
+    lost = opinions("L = sum(inv(A))", {"A": [[1, 2], [2, 4]]})
+    assert {one.sort for one in lost.truth.values()} == {"undefined"}
+    with pytest.raises(mistakes.OutputNotANumber):
+        opinions("2*x", {"x": [1, 2]})
 
 
 # -- laws -------------------------------------------------------------------------------------------------------------

@@ -142,7 +142,9 @@ def test_shared_passes_give_what_a_pass_for_each_would(data: st.DataObject) -> N
     terms = []
     for _ in range(size):
         i, j = (data.draw(st.integers(0, size - 1)) for _ in range(2))
-        terms.append(data.draw(st.sampled_from([f"x[{i}]*x[{j}]", f"sin(x[{i}]) + x[{j}]", f"3*x[{i}]", "2", "x[0]^2"])))
+        terms.append(
+            data.draw(st.sampled_from([f"x[{i}]*x[{j}]", f"sin(x[{i}]) + x[{j}]", f"3*x[{i}]", "2", "x[0]^2"]))
+        )
     program = f"[{', '.join(terms)}]"
     here = at(program, {"x": x})
     for mode in ("forward", "reverse"):
@@ -179,7 +181,9 @@ def test_a_small_pattern_has_a_letter_for_each_element() -> None:
 def braille(lines: list[str]) -> list[list[int]]:
     """The dots of a picture, row by row, as Unicode numbers them."""
     bits = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-    return [[int(bool(ord(letter) - 0x2800 & bit)) for letter in line for bit in pair] for line in lines for pair in bits]
+    return [
+        [int(bool(ord(letter) - 0x2800 & bit)) for letter in line for bit in pair] for line in lines for pair in bits
+    ]
 
 
 def test_a_large_pattern_is_drawn_in_dots_one_for_each_element() -> None:

@@ -6,6 +6,7 @@ opened program, an ordinary scalar program, whose answers stand element by eleme
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -121,7 +122,9 @@ class ArrayPoint(Point):
     def opened_graph(self, limit: int = MOST_NODES) -> Opened | None:
         """The scalar graph of the program; None when it has more nodes than the limit."""
         if limit not in self._graphs:
-            self._graphs[limit] = open_graph(self.graph, self.kind.base, self.given, limit)
+            rows = {node: self.graph.row(node) for node in self.wrt}
+            apart = {node for node, row in rows.items() if row is not None and row.arrays}
+            self._graphs[limit] = open_graph(self.graph, self.kind.base, self.given, limit, apart)
         return self._graphs[limit]
 
     def opened(self) -> Point | None:
@@ -135,13 +138,16 @@ class ArrayPoint(Point):
         if not self._opened:
             found = self.opened_graph(ALWAYS_ASKED if self._is_clean() else MOST_NODES)
             here = None if found is None or found.graph.output < 0 else self._open(found)
-            if here is not None and isinstance(self.value(), Hole) and self._is_guess(here):
+            if here is not None and self._is_guess(here):
                 here = None
             self._opened.append(here)
         return self._opened[0]
 
     def _is_guess(self, opened: Point) -> bool:
-        """Whether digits could not be told: a pivot that is 0 in truth is a tiny number in doubles."""
+        """Whether a matrix is singular as far as doubles can tell, and more digits of a pivot told nothing either."""
+        value = self.value()
+        if not isinstance(value, Hole) or value.code != "domain":
+            return False
         found = opened.accuracy()
         return found is not None and bool(found.untold)
 
@@ -214,6 +220,17 @@ class ArrayPoint(Point):
         """The opened program; this point itself where there is none, as where a whole array has no value."""
         return self.opened() or self
 
+    def slopes(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, slope in self.gradient().items():
+            node, at = self.asked[name]
+            shape = shape_of(self.values[node])[len(at) :]
+            spread = self.kind.spread(slope, shape)  # one hole may stand for all
+            numbers = [spread] * math.prod(shape) if isinstance(spread, Hole) else elements(spread)
+            for further, one in zip(np.ndindex(*shape), numbers, strict=True):
+                found[element_name(self.name_of(node), (*at, *further))] = one
+        return found
+
     def singular(self) -> Singulars:
         """Nothing: what is singular is asked of the opened program, where each element is a variable."""
         found = Singulars()
@@ -229,8 +246,12 @@ class ArrayPoint(Point):
         return
 
     def answer(self) -> Any:
-        told = self.told()
-        return self.value() if told is self else told.answer()
+        told, value = self.told(), self.value()
+        if told is self:
+            return value
+        answer = told.answer()
+        stays = isinstance(self.kind.base, Real) and is_number(value) and answer is told.value()
+        return value if stays else answer
 
     def by_rules(self) -> dict[str, Any]:
         output = self.value()
@@ -256,7 +277,8 @@ class ArrayPoint(Point):
             raise OutputNotANumber(self.shape, self.graph.span(self.graph.output)).within(self.syntax.source)
         if self._gradient is None:
             self._gradient = self.by_rules()
-            opened, found = self.told(), self.opening()
+            # a plain tape is taken at its word
+            opened, found = self if self.kind.propagates else self.told(), self.opening()
             if opened is not self and found is not None:
                 asked = {name: found.places[node][at] for name, (node, at) in self.asked.items()}
                 self._gradient = {name: self._judged(name, places, opened) for name, places in asked.items()}

@@ -12,12 +12,12 @@ from backprop.beside.one_sided import one_sided
 from backprop.claims import NOT_CHECKED, RIGHT, UNDEFINED, WRONG, Judged, judge
 from backprop.claims.reading import read
 from backprop.claims.truth import texts_of
-from backprop.figures import elements_of
+from backprop.figures import elements_of, json_value
 from backprop.kinds import Hole, is_number, plain
 from backprop.mistakes import MissingValue
 from backprop.notes import notes
 from backprop.point import Number, Point, Program
-from backprop.record import Note, OneSided, Value, Witness, json_value
+from backprop.record import Note, OneSided, Value, Witness
 from backprop.stencils import PLACES, ROWS, Approach, Convergence, stencils
 from backprop.syntax import canonical
 from backprop.tracing import merged

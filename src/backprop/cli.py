@@ -549,7 +549,7 @@ def grad(asked: Asked) -> int:
     value = here.kind.record(here.answer())
     slopes = {name: here.kind.record(slope) for name, slope in here.gradient().items()}
     if asked.json:
-        from backprop.record import json_value
+        from backprop.figures import json_value
 
         asked.show_record(json_value({"value": value, "gradient": slopes}))
     else:

@@ -20,13 +20,13 @@ from backprop.kinds import Hole
 from backprop.kinds.symbol import FORWARD, SYMBOL, edge_formula, label
 from backprop.latex import latex_name, latex_of
 from backprop.mistakes import ArraysInFormulas, OrderOutOfRange, OrderUnlikeNames, TooManyDerivatives
+from backprop.notation import slope
 from backprop.point import Program, has_arrays, resolve
 from backprop.reverse import reverse
 from backprop.rules import Partials, formula
 from backprop.syntax import canonical
 from backprop.tidying import tidied, tidy
 from backprop.values import values
-from backprop.working import slope
 
 # Forward mode gives the product rule in the order of paper; beyond so many steps reverse mode serves all at once.
 MOST_FORWARD = 20_000

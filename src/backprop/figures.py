@@ -315,3 +315,20 @@ def whole(number: int) -> str:
     from decimal import Decimal
 
     return format(Decimal(number), "f")
+
+
+def json_value(value: Any) -> Any:
+    """A value, or values by name, as JSON holds them: NaN and infinities are text, -0 is 0.
+
+    >>> json_value({"x": float("inf"), "y": -0.0, "z": "x^2"})
+    {'x': 'Infinity', 'y': 0.0, 'z': 'x^2'}
+    """
+    if isinstance(value, float):
+        if value != value:
+            return "NaN"
+        if value in (float("inf"), float("-inf")):
+            return "Infinity" if value > 0 else "-Infinity"
+        return value + 0.0
+    if isinstance(value, list):
+        return [json_value(one) for one in value]  # no deeper than an array has axes
+    return {name: json_value(one) for name, one in value.items()} if isinstance(value, dict) else value

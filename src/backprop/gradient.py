@@ -50,11 +50,11 @@ def refuse_holes(here: Point) -> None:
     """
     here.gradient()  # of a vector there is none
     here = here.told()
+    refuse(here)
     if not here.is_scalar:
         from backprop.unopened import refuse as refuse_arrays
 
         refuse_arrays(here)
-    refuse(here)
     answers = [one for answer in (here.answer(), *here.gradient().values()) for one in here.kind.elements(answer)]
     for answer in answers:
         if isinstance(answer, Hole):

@@ -39,10 +39,13 @@ class Opened:
     given: dict[str, str]
 
 
-def open_graph(graph: Graph, numbers: Kind, given: Mapping[str, str], limit: int = MOST_NODES) -> Opened | None:
+def open_graph(
+    graph: Graph, numbers: Kind, given: Mapping[str, str], limit: int = MOST_NODES, apart: Collection[int] = ()
+) -> Opened | None:
     """The scalar graph of a program whose inputs have the texts `given`; None beyond `limit` nodes.
 
-    `numbers` is the kind of number (doubles) in which pivots and places are chosen.
+    `numbers` is the kind of number (doubles) in which pivots and places are chosen. The elements of x.T are those of
+    x; those of the nodes in `apart` get nodes of their own all the same, so that they can be differentiated by.
     """
     kind = Elements(graph.source, numbers, limit)
     arrays = Arrays(kind)
@@ -55,6 +58,8 @@ def open_graph(graph: Graph, numbers: Kind, given: Mapping[str, str], limit: int
             row = graph.row(node)
             if row is not None:
                 value = value_at(node, row, arrays, [found[operand] for operand in graph.operands(node)])
+                if node in apart and not isinstance(value, Hole):
+                    value = arrays.apply(ops.by_name("copy"), [value])
             elif node in graph.literals:
                 value = arrays.number(graph.literals[node])
             else:

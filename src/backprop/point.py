@@ -197,6 +197,10 @@ class Point:
             self._gradient = self.by_rules() | {self.name_of(node): slope for node, slope in mended.items()}
         return self._gradient
 
+    def slopes(self) -> dict[str, Any]:
+        """The gradient number by number: the elements of arrays by their own names."""
+        return self.gradient()
+
     def singular(self) -> Singulars:
         """The nodes asked for whose slope the rules alone cannot tell: at kinks, and where 0 meets an infinity."""
         if self._singular is None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from backprop.figures import DEFAULT_FIGURES, Written
+from backprop.figures import DEFAULT_FIGURES, Written, json_value
 from backprop.mistakes import LONGEST_NUMBER, NotATrace
 
 FORMAT, VERSION = "backprop-trace", 1
@@ -341,16 +341,20 @@ class Trace:
         limits = [] if self.limits is None else [self.limits, *filter(None, (self.limits.left, self.limits.right))]
         items: list[Any] = [self, *births, *limits, *self.one_sided, *self.nodes, *self.edges]
         items += [*self.steps, *self.witnesses, *self.notes]
+        sorts: dict[str, list[tuple[str, str, bool]]] = {}  # the fields: name, kind, whether it may be absent
         for item in items:
-            for one in fields(item):
-                value = getattr(item, one.name)
-                if not _fits(value, str(one.type)):
-                    raise NotATrace(f"{one.name} of a {type(item).__name__.lower()} cannot be {value!r:.80}")
+            sort = type(item).__name__
+            if sort not in sorts:
+                sorts[sort] = [(one.name, str(one.type), str(one.type).endswith(" | None")) for one in fields(item)]
+            for name, kind, optional in sorts[sort]:
+                value = getattr(item, name)
+                if not (value is None and optional) and not _fits(value, kind):
+                    raise NotATrace(f"{name} of a {sort.lower()} cannot be {value!r:.80}")
         for node in self.nodes:
-            for name in ("value", "tangent", "adjoint"):
-                found = getattr(node, name)
-                if found is not None and shape_of(found) != (node.shape or ()):
-                    raise NotATrace(f"the {name} of {node.id} is not of its shape {node.shape or ()}")
+            for found in (node.value, node.tangent, node.adjoint):
+                shaped = found is not None and (node.shape is not None or type(found) is list)
+                if shaped and shape_of(found) != node.shape:
+                    raise NotATrace(f"{node.id} has the shape {node.shape}, and a value of it has not")
         ids = {node.id for node in self.nodes}
         if len(ids) < len(self.nodes):
             raise NotATrace("two nodes of this trace have the same id")
@@ -372,23 +376,6 @@ def _integer(text: str) -> int:
     if len(text) > LONGEST_NUMBER:
         raise ValueError(f"a number has {len(text)} digits")
     return int(text)
-
-
-def json_value(value: Any) -> Any:
-    """A value, or values by name, as JSON holds them: NaN and infinities are text, -0 is 0.
-
-    >>> json_value({"x": float("inf"), "y": -0.0, "z": "x^2"})
-    {'x': 'Infinity', 'y': 0.0, 'z': 'x^2'}
-    """
-    if isinstance(value, float):
-        if value != value:
-            return "NaN"
-        if value in (float("inf"), float("-inf")):
-            return "Infinity" if value > 0 else "-Infinity"
-        return value + 0.0
-    if isinstance(value, list):
-        return [json_value(one) for one in value]  # no deeper than an array has axes
-    return {name: json_value(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 def shape_of(value: Any) -> tuple[int, ...] | None:

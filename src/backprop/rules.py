@@ -229,6 +229,10 @@ def kinks(graph: Graph, kind: Kind, known: list[Any]) -> Iterator[int]:
 
 
 def holds(condition: str, row: Row, kind: Kind, operands: list[Any], out: Any) -> bool:
-    """Whether a condition of the table (a domain, a remark) holds at these operands; a hole in it means no."""
+    """Whether a condition of the table (a domain, a remark) holds at these operands; a hole in it means no.
+
+    Of arrays, whether it holds at some element.
+    """
     found = formula(f"where({condition}, 1, 0)", row, len(operands)).evaluate(kind, operands, out)
-    return kind.choose(found == kind.number("1")) is True
+    yes = kind.number("1")
+    return any(kind.choose(one == yes) is True for one in kind.elements(found))

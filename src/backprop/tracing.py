@@ -14,13 +14,13 @@ from backprop.forward import tangents as moved
 from backprop.graph import CONST, INPUT, Graph
 from backprop.kinds import MINIMUM_NORM, Hole, Kind, is_unproven, plain
 from backprop.kinds.real import Real
-from backprop.mistakes import Apart, OneDirection, TooManyDerivatives
+from backprop.mistakes import Apart, ArraysInFormulas, OneDirection, TooManyDerivatives
+from backprop.notation import slope
 from backprop.notes import notes, reading_notes
 from backprop.point import Number, Point, Program
 from backprop.record import Birth, Edge, Node, Note, Trace, Value, Witness
 from backprop.refusals import refuse
 from backprop.syntax import canonical
-from backprop.working import slope
 
 if TYPE_CHECKING:
     from backprop.array_point import ArrayPoint
@@ -160,19 +160,20 @@ def _symbolic(
 ) -> tuple[Point, _Names]:
     """The program with every input standing for itself; of an `opened` one the values tell the shapes alone.
 
-    Raises `TooManyDerivatives` when it has too many nodes.
+    Raises `TooManyDerivatives` when it has too many nodes, `ArraysInFormulas` when they are arrays.
     """
     from backprop.derivatives import slopes
     from backprop.kinds.symbol import SYMBOL
 
     syntax, graph = program.read(program.spelled(inputs))
-    nodes = points.resolve(graph, wrt) if opened is None else []
-    if opened is not None:
-        if points.has_arrays(graph, points.texts(program, graph, inputs)):
-            here = points.at(program, inputs, wrt, opened=opened)
-            graph, nodes = here.graph, here.wrt
-        else:
-            nodes = points.resolve(graph, wrt)
+    is_scalar = not points.has_arrays(graph, points.texts(program, graph, inputs))
+    if is_scalar:
+        nodes = points.resolve(graph, wrt)
+    elif opened is not None:
+        there = points.at(program, inputs, wrt, opened=opened)
+        graph, nodes, is_scalar = there.graph, there.wrt, there.is_scalar
+    if not is_scalar:
+        raise ArraysInFormulas(program.text)
     if len(graph) > MOST_NODES_IN_FORMULAS:
         raise TooManyDerivatives(
             f"a formula for each of {len(graph)} nodes; I write out at most {MOST_NODES_IN_FORMULAS}",

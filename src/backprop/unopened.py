@@ -50,10 +50,12 @@ def no_answer(point: ArrayPoint) -> tuple[int, str] | None:
     """The node that leaves the value or a derivative without an answer, and why; None when all is well."""
     if point.kind.propagates:
         return None
-    if isinstance(point.value(), Hole):
-        return point.value().node, of_numbers.why(point, point.value())
-    if _lost(point.value()).any():
-        return _without_value(point)
+    value = point.value()
+    if isinstance(value, Hole):
+        of_element = value.code == "indeterminate" and value.node >= 0
+        return _without_value(point, value.node) if of_element else (value.node, of_numbers.why(point, value))
+    if _lost(value).any():
+        return _without_value(point, point.graph.output)
     answers = {} if point.shape else point.gradient()
     singular = _singular(point)
     if singular is None and any(_lost(slope).any() for slope in answers.values()):
@@ -143,10 +145,10 @@ def _first(marks: Any) -> Place:
 # -- no answer --------------------------------------------------------------------------------------------------------
 
 
-def _without_value(point: ArrayPoint) -> tuple[int, str]:
+def _without_value(point: ArrayPoint, node: int) -> tuple[int, str]:
     """Where the element was born that spoils the value."""
     graph, known = point.graph, point.values
-    node, at = graph.output, _first(_lost(point.value()))
+    at = _first(_lost(known[node]))
     while True:
         row, shape = graph.row(node), shape_of(known[node])
         before: tuple[int, Place] | None = None

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from backprop.figures import DEFAULT_FIGURES, UNDEFINED, Figures, elements_of, shape_of
+from backprop.notation import slope
 from backprop.record import Edge, Node, Step, Trace, Value, carried_name
 
 NO_VALUE = "no value here"
@@ -337,16 +338,6 @@ def carried_along(edge: Edge, output: str, direction: str | None, known: Known) 
 
 
 # -- the pieces -----------------------------------------------------------------------------------------------------
-
-
-def slope(above: str, below: str) -> str:
-    """The derivative of one node with respect to another, as it is written."""
-    return f"∂{above}/∂{below}"
-
-
-def slope_of_slope(above: str, by: str, then: str) -> str:
-    """The second derivative by one variable and then another, as it is written: ∂²f/∂x², by x and then y ∂²f/∂y∂x."""
-    return f"∂²{above}/∂{by}²" if by == then else f"∂²{above}/∂{then}∂{by}"
 
 
 def edge_name(edge: Edge, parallel: bool = False) -> str:

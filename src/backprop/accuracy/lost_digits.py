@@ -14,9 +14,9 @@ from backprop.accuracy.rewrites import advice
 from backprop.beside.differences import EPSILON, LEVELS, affordable, to_double
 from backprop.figures import figure
 from backprop.kinds import Hole, is_number
+from backprop.notation import slope
 from backprop.point import Point
 from backprop.record import Note
-from backprop.working import slope
 
 # A node that moves the answer by less than this part of it is not to blame.
 ENOUGH_OF_IT = 1e-11

@@ -243,7 +243,7 @@ def _of_adjoints(
             if slope is None or brought is None or exact_zero[index]:
                 continue
             source = args[index]
-            if type(slope) is Hole or type(brought) is Hole:
+            if Hole in (type(slope), type(brought), type(known[source])):
                 wrong[source] = INF
                 continue
             error = abs(brought)

@@ -1,8 +1,8 @@
 """Claims about arrays: each element of what is claimed is judged by itself, on the opened program.
 
-A number, a formula and an array of numbers are claimed of a derivative by an array, of one element of it or of the value
-of a node; a formula may be over whole arrays, as outer(2*(W@x - y), x) is, and is opened as the program is. What is
-wrong in all elements in the same way is told once, and so are slips that only arrays have (`array_slips`).
+A number, a formula and an array of numbers are claimed of a derivative by an array, of one element of it or of the
+value of a node; a formula may be over whole arrays, as outer(2*(W@x - y), x) is, and is opened as the program is. What
+is wrong in all elements in the same way is told once, and so are slips that only arrays have (`array_slips`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from backprop.claims.truth import texts_of
 from backprop.kinds import Hole, is_number
 from backprop.kinds.array import elements, shape_of
 from backprop.kinds.real import REAL
-from backprop.mistakes import UnreadableClaim
+from backprop.mistakes import NoSuchElement, UnreadableClaim
 from backprop.numerals import numeral
 from backprop.opening import Opened, open_graph, part
 
@@ -72,9 +72,6 @@ class _Reading:
         found = Group(claim)
         of = self.places(claim.of, claim.of_at)
         about = of if claim.by is None else self.places(claim.by, claim.by_at)
-        if of is None or about is None:
-            found.reason = "there is no such element"
-            return found
         if claim.by is not None and of.size > 1:
             name = point.graph.ids[claim.of]
             told = f"{name} has shape {of.shape}: a derivative is claimed of one element, d{name}[{'0,' * of.ndim}"
@@ -105,12 +102,13 @@ class _Reading:
         return tuple(one % size for one, size in zip(at, shape, strict=False))
 
     def places(self, node: int, at: tuple[int, ...]) -> Any:
-        """The scalar nodes of a node, or of a part of it; None for a part that it has not."""
+        """The scalar nodes of a node, or of a part of it. Raises `NoSuchElement`."""
         whole = self.opened.places[node]
         try:
             return np.asarray(whole[at]) if at else whole
         except IndexError:
-            return None
+            name = self.point.name_of(node)
+            raise NoSuchElement(element_name(name, at), name, whole.shape).within(self.claim.text) from None
 
     def said(self, found: Group) -> list[Claim]:
         """What is claimed of each element."""
@@ -209,9 +207,11 @@ def _together(point: ArrayPoint, group: Group, judged: list[Judged]) -> Judged:
     first = judged[same[0]]
     if found.verdict == RIGHT:
         reasons = {one.reason for one in judged}
-        found.reason = (
-            reasons.pop() if len(reasons) == 1 else f"{group.names[same[0]]}: {first.reason or 'it is right'}"
-        )
+        if len(reasons) == 1:
+            found.reason = reasons.pop()
+        else:
+            place = next(place for place, one in enumerate(judged) if one.reason)
+            found.reason = f"{group.names[place]}: {judged[place].reason}"
         return found
     count = f"{len(same)} of {len(judged)} elements {'is' if len(same) == 1 else 'are'} {found.verdict}"
     found.reason = f"{count}; {group.names[same[0]]}: {first.reason}"

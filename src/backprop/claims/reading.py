@@ -16,8 +16,8 @@ from backprop.arrays_text import element_name, element_of
 from backprop.grammar import parse
 from backprop.graph import Graph, build
 from backprop.mistakes import Mistake, NotANumber, Span, TwoReadings, UnknownInClaim, UnreadableClaim
+from backprop.notation import slope
 from backprop.syntax import Syntax, normal
-from backprop.working import slope
 
 _ID = rf"{bindings.NAME}(?:~[0-9]+)?(?:\s*\[[-0-9,\s]+\])?"
 _SLOPE = re.compile(rf"[d∂]\s*({_ID})?\s*/\s*[d∂]\s*({_ID})")
@@ -186,7 +186,8 @@ class _Reader:
         if said.startswith("[") and not self.arrays:
             raise UnreadableClaim("an array is no answer: one number has to follow =, for one element", span)
         try:
-            number = bindings.read_value(said, claim.name) if not said.startswith("@") else None
+            is_formula = said.startswith("@") or (said.startswith("[") and not _is_one_array(said))
+            number = None if is_formula else bindings.read_value(said, claim.name)
         except TwoReadings as mistake:
             mistake.span = span
             raise
@@ -220,6 +221,16 @@ class _Reader:
                 raise UnknownInClaim(name, list(self.known), (begin + shift, end + shift))
         names = tuple((node, self.known[name]) for name, node in graph.inputs.items())
         return replace(claim, formula=graph, names=names)
+
+
+def _is_one_array(text: str) -> bool:
+    """Whether a text that begins with [ ends where that is closed, so that it is an array and not `[1, 2]*x`."""
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter == "[") - (letter == "]")
+        if not depth:
+            return place == len(text) - 1
+    return True
 
 
 def _pieces(text: str) -> Iterator[Span]:

@@ -22,11 +22,11 @@ from backprop.grammar import parse
 from backprop.graph import CONST, INPUT, Edge, Graph, build
 from backprop.kinds import is_number, value_at
 from backprop.kinds.digits import Digits
+from backprop.notation import slope
 from backprop.ops import Row
 from backprop.rules import formula
 from backprop.tidying import tidy
 from backprop.values import values
-from backprop.working import slope
 
 # Nodes on the ways from the variable to the output; beyond that the search would take seconds.
 MOST_NODES = 200

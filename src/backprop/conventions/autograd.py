@@ -34,6 +34,10 @@ FRAMEWORK = Framework(
             f"{VJPS}: sinc is (cos(pi*x)*pi*x - sin(pi*x))/(pi*x**2), 0/0 at 0",
         ),
         Choice("mod", (None, "-floor(x/y)"), f"{VJPS}: mod is -g * floor(x / y)", when="y == 0"),
+        *(
+            Choice(row, ("out/x", *rest), f"{VJPS}: prod is g * ans / x, 0/0 at an element that is 0")
+            for row, rest in (("prod", ()), ("prod_along", (None,)))
+        ),
         Choice("acosh", ("1/sqrt(x^2 - 1)",), f"{VJPS}: arccosh is g / sqrt(x**2 - 1), on the left too", when="x < 1"),
     ),
     zeros={"where": MASKS} | dict.fromkeys(("sign", "floor", "ceil", "round"), STOPS),

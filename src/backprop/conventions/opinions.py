@@ -16,12 +16,13 @@ from backprop import ops
 from backprop.beside.hull import minimum_norm
 from backprop.beside.one_sided import one_sided
 from backprop.beside.singular import gradients_beside
-from backprop.conventions import FRAMEWORKS, SLOPES, Framework, framework
+from backprop.conventions import FRAMEWORKS, SLOPES, Framework, framework, named
+from backprop.figures import json_value
 from backprop.kinds import MINIMUM_NORM, Hole, is_number
+from backprop.mistakes import TooLargeToOpen
 from backprop.notes import why
 from backprop.ops import ATOM
 from backprop.point import Number, Point, Program
-from backprop.record import json_value
 from backprop.rules import holds
 from backprop.syntax import canonical
 from backprop.writing import written
@@ -136,7 +137,13 @@ def opinions(program: str | Program, inputs: Mapping[str, Number], wrt: Sequence
     {'torch': 0.5, 'tensorflow': 1.0}
     """
     program = Program(program) if isinstance(program, str) else program
-    here = program.at(inputs, wrt=wrt)
+    closed = program.at(inputs, wrt=wrt)
+    closed.gradient()  # of a vector there is none
+    here = closed.told()
+    if not here.is_scalar and not isinstance(closed.value(), Hole):
+        from backprop.opening import MOST_NODES
+
+        raise TooLargeToOpen(MOST_NODES)
     truth = _truth(here)
     given = [_of_slopes(program, inputs, wrt, name) for name in SLOPES]
     given += [_of_framework(program, inputs, wrt, framework(name)) for name in FRAMEWORKS]
@@ -149,7 +156,7 @@ def opinions(program: str | Program, inputs: Mapping[str, Number], wrt: Sequence
     return Opinions(
         program=here.syntax.source,
         canonical=canonical(here.syntax),
-        inputs={name: here.values[here.graph.inputs[name]] for name in here.given},
+        inputs={name: closed.kind.record(closed.values[closed.graph.inputs[name]]) for name in closed.given},
         output=here.graph.ids[here.graph.output],
         value=None if isinstance(value, Hole) else value,
         truth=truth,
@@ -159,6 +166,8 @@ def opinions(program: str | Program, inputs: Mapping[str, Number], wrt: Sequence
 
 def _is_apart(point: Point, truth: Mapping[str, Truth], one: Opinion) -> bool:
     """Whether numbers that are possible each by itself are no subgradient together (`singular`, the convex hull)."""
+    if not point.is_scalar:  # a whole array has no value
+        return False
     nodes = {node: point.name_of(node) for node in point.wrt if truth[point.name_of(node)].sort == "corner"}
     if len(nodes) < 2 or any(one.verdicts[name] != POSSIBLE for name in nodes.values()):
         return False
@@ -181,7 +190,7 @@ def _truth(point: Point) -> dict[str, Truth]:
     """What there is in each input."""
     beside = {one.of: one for one in one_sided(point)}
     found = {}
-    for name, slope in point.gradient().items():
+    for name, slope in point.slopes().items():
         one = beside.get(name)
         if is_number(slope) and (one is None or one.sort == "smooth"):
             found[name] = Truth("smooth", derivative=slope)
@@ -202,7 +211,7 @@ def _of_slopes(
     """One of the conventions about the true slopes."""
     here = program.at(inputs, wrt=wrt, convention=convention)
     title = "backprop" if convention == MINIMUM_NORM else convention
-    gradient = {name: "undefined" if isinstance(slope, Hole) else slope for name, slope in here.gradient().items()}
+    gradient = {name: "undefined" if isinstance(slope, Hole) else slope for name, slope in here.slopes().items()}
     return Opinion(convention, title, gradient, sources=[MEANT[convention]])
 
 
@@ -212,7 +221,7 @@ def _of_framework(
     """What a framework gives, with the rules that mattered."""
     here = program.at(inputs, wrt=wrt, convention=found.name)
     title = f"{found.title} {found.version}"
-    names = list(here.gradient())
+    names = list(here.slopes())
     used = list(_rows(here))
     missing = _missing(used, found)
     if missing:
@@ -222,7 +231,9 @@ def _of_framework(
     if raising:
         return Opinion(found.name, title, dict.fromkeys(names, "raises"), remarks=raising)
     sources, said = list(_sources(here, used, found)), list(_remarks(here, used, found))
-    gradient = here.gradient()
+    gradient = here.slopes()
+    if _has_singular_matrix(here):
+        return Opinion(found.name, title, dict.fromkeys(names, "unclear"), remarks=[OF_MATRICES])
     if found.simplifies and len(used) > 1:  # what the rules make NaN may have a number once it is simplified
         gradient = {name: "unclear" if slope != slope else slope for name, slope in gradient.items()}
     return Opinion(found.name, title, gradient, sources=sources, remarks=said)
@@ -251,8 +262,25 @@ def _remarks(point: Point, used: Sequence[tuple[int, str]], found: Framework) ->
     names = dict.fromkeys(name for _, name in used if name in found.remarks and name not in found.raises)
     yield from (f"{name}: {found.remarks[name]}" for name in names)
     yield from _on_floats(point, used, found)
-    if found.simplifies and len(used) > 1 and not all(map(is_number, point.gradient().values())):
+    if _has_singular_matrix(point):
+        yield OF_MATRICES
+    if found.simplifies and len(used) > 1 and not all(map(is_number, point.slopes().values())):
         yield f"it simplifies formulas first and may give another number than its rules: {found.simplifies}"
+
+
+OF_MATRICES = "what it gives for a singular matrix comes of how it takes a matrix apart, which is not modelled here"
+# Rows that take a matrix apart.
+TAKING_APART = named("inv solve det logdet")
+
+
+def _has_singular_matrix(point: Point) -> bool:
+    """Whether a derivative passes through an operation on a matrix that is singular: its determinant is 0."""
+    for node, name in _rows(point):
+        if name in TAKING_APART:
+            values = list(point.kind.elements(point.values[node]))
+            if any(not is_number(one) or (name == "det" and one == 0) for one in values):
+                return True
+    return False
 
 
 def _rows(point: Point) -> Iterator[tuple[int, str]]:

@@ -48,6 +48,10 @@ FRAMEWORK = Framework(
         Choice("atan2", ("0", "0"), f"{YAML}: atan2_backward masks the origin", when="x == 0 and y == 0"),
         Choice("sinc", ("0",), f"{YAML}: sinc_backward masks 0", when="x == 0"),
         Choice("mod", (None, "-floor(x/y)"), f"{YAML}: remainder is -grad * floor(self/other)", when="y == 0"),
+        *(
+            Choice(row, ("where(out == 0, 0, x/out)", *rest), f"{YAML}: norm is norm_backward, masked where norm == 0")
+            for row, rest in (("norm", ()), ("norm_along", (None,)))
+        ),
         Choice("acosh", ("1/sqrt(x^2 - 1)",), f"{YAML}: acosh is rsqrt(self * self - 1)", when="x < 1"),
     ),
     zeros=dict.fromkeys(("where", "max", "min", "clip", "relu", "sign", "floor", "ceil", "round"), MASKS),

@@ -8,7 +8,6 @@ from dual numbers: reverse mode over values that carry their tangents.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from backprop.array_point import ArrayPoint
@@ -36,9 +35,9 @@ from backprop.reverse import reverse
 from backprop.rules import partials
 from backprop.values import values
 
-# The step of the difference quotients of gradients, of the size of the numbers; and how nearly both have to agree with
-# the dual numbers, the error of a one-sided quotient being of the size of its step.
-STEP, CLOSE = 1e-6, 1e-3
+# The steps of the difference quotients of gradients, of the size of the numbers. The error of a one-sided quotient goes
+# with its step; it may be so large a part of the numbers, or has to fall so far from the first step to the second.
+STEPS, CLOSE, FALLS = (1e-3, 1e-5), 1e-3, 0.1
 
 
 def of_arrays(here: Point, asked: Question) -> Directional:
@@ -186,24 +185,27 @@ def _is_lost(adjoint: Any) -> bool:
 
 
 def _is_even(here: ArrayPoint, along: Mapping[int, Any], found: Mapping[str, Any]) -> bool:
-    """Whether the difference quotients of the gradient on both sides agree with what was found."""
-    number = here.kind.base.number
+    """Whether the difference quotients of the gradient on both sides close in on what was found."""
     size = max((abs(float(one)) for node in along for one in elements(here.values[node])), default=0.0)
     speed = max((abs(float(one)) for amount in along.values() for one in elements(amount)), default=0.0)
-    step = STEP * max(size, 1.0) / (speed or 1.0)
     middle = here.by_rules()
-    for sign in ("", "-"):
-        h = number(f"{sign}{step!r}")
-        leaves = {node: here.values[node] for node in here.graph.inputs.values()}
-        for node, amount in along.items():
-            leaves[node] = here.kind.add(here.values[node], here.kind.times(amount, h))
-        beside = replace(here.in_kind(here.kind, leaves), _reverse=None).by_rules()
-        for name, moved in found.items():
-            largest = max(abs(float(one)) for one in elements(moved))
-            for ours, near, far in zip(elements(moved), elements(beside[name]), elements(middle[name]), strict=True):
-                if not is_number(near) or not is_number(far):
-                    return False
-                quotient = (near - far) / h
-                if abs(float(quotient - ours)) > CLOSE * max(largest, 1.0, abs(float(far))):
-                    return False
+    for sign in (1, -1):
+        errors = []
+        for step in STEPS:
+            h = here.kind.base.number(repr(sign * step * max(size, 1.0) / (speed or 1.0)))
+            leaves = {node: here.values[node] for node in here.graph.inputs.values()}
+            for node, amount in along.items():
+                leaves[node] = here.kind.add(here.values[node], here.kind.times(amount, h))
+            beside, worst = here.in_kind(here.kind.base, leaves).by_rules(), 0.0
+            for name, moved in found.items():
+                largest = max(1.0, *(abs(float(one)) for one in elements(moved)))
+                for ours, near, far in zip(
+                    elements(moved), elements(beside[name]), elements(middle[name]), strict=True
+                ):
+                    if not is_number(near) or not is_number(far):
+                        return False
+                    worst = max(worst, abs(float((near - far) / h - ours)) / max(largest, abs(float(far))))
+            errors.append(worst)
+        if errors[1] > max(CLOSE, FALLS * errors[0]):
+            return False
     return True

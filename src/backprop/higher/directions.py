@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from backprop import kinds
 from backprop import point as points
 from backprop.arrays_text import written
-from backprop.figures import DEFAULT_FIGURES
+from backprop.figures import DEFAULT_FIGURES, json_value
 from backprop.gradient import refuse_holes
 from backprop.higher import hessians
 from backprop.higher.blocks import Part, blocks
@@ -34,11 +34,11 @@ from backprop.mistakes import (
     closest,
     listed,
 )
+from backprop.notation import slope
 from backprop.notes import notes
 from backprop.numerals import numeral
 from backprop.point import Number, Point, Program
-from backprop.record import Note, Value, json_value
-from backprop.working import slope
+from backprop.record import Note, Value
 
 if TYPE_CHECKING:
     from backprop.higher.jacobians import Jacobian, Sparsity

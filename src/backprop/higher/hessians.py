@@ -12,7 +12,7 @@ from backprop import kinds
 from backprop import point as points
 from backprop.beside.differences import as_double
 from backprop.derivatives import closed, gradient
-from backprop.figures import DEFAULT_FIGURES, figure
+from backprop.figures import DEFAULT_FIGURES, figure, json_value
 from backprop.formulas import text
 from backprop.gradient import refuse_holes
 from backprop.graph import CONST, INPUT
@@ -22,13 +22,13 @@ from backprop.higher.differences import along, central
 from backprop.higher.gradient_graph import Curvature, gradient_graph
 from backprop.kinds import Hole, Kind
 from backprop.mistakes import NoVariable, TooMuchWork, Undefined
+from backprop.notation import slope_of_slope
 from backprop.notes import notes
 from backprop.point import Number, Point, Program
-from backprop.record import Note, Value, Witness, json_value
+from backprop.record import Note, Value, Witness
 from backprop.refusals import refuse
 from backprop.syntax import canonical
 from backprop.witnesses import child, sympy_whole
-from backprop.working import slope_of_slope
 
 FORMAT, VERSION = "backprop-hessian", 1
 

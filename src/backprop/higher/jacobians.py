@@ -23,7 +23,6 @@ from backprop.array_point import ALWAYS_ASKED, ArrayPoint
 from backprop.arrays_text import element_name
 from backprop.beside.differences import as_double
 from backprop.gradient import refuse_holes, remarks
-from backprop.graph import INPUT
 from backprop.higher.blocks import Part
 from backprop.higher.gradient_graph import gradient_graph
 from backprop.higher.sparsity import Pattern, members, pattern
@@ -208,7 +207,7 @@ class Outputs:
         """The value of the output. Raises what `gradient.refuse_holes` does for an element that has none."""
         numbers = self._flat(self.here.value(), self.count)
         for row, point in self._answering(numbers).items():
-            if not is_number(numbers[row]) or point.answer() is not point.value():
+            if not finite(numbers[row : row + 1])[0] or point.answer() is not point.value():
                 numbers[row] = point.answer()
         self._refuse_missing(numbers)
         return self.shaped(list(numbers), self.shape)
@@ -295,11 +294,6 @@ class Outputs:
         reached = pattern(graph, met, places)
         return {row for row, found in enumerate(reached.rows) if found}
 
-    def _is_own(self, node: int) -> bool:
-        """Whether the elements of a node are nodes of their own in the opened program, not those of its operand."""
-        row = self.here.graph.row(node)
-        return self.here.graph.codes[node] == INPUT or (row is not None and not row.arrays)
-
     # -- products with a vector
 
     def forward(self, direction: Mapping[int, Any]) -> Any:
@@ -307,7 +301,7 @@ class Outputs:
         return self._filled(self.here.tangents(direction)[self.here.graph.output], self.shape)
 
     def back(self, seed: Any) -> Any:
-        """A vector (in the shape of the output) times the Jacobian, by the rules, a number for each column: one pass."""
+        """A vector (in the shape of the output) times the Jacobian, by the rules, a number for each column."""
         adjoints = reverse(self.here.graph, self.here.partials, self.kind, seed=seed).adjoints
         flat = {
             node: self._flat(self._filled(adjoints[node], shape), math.prod(shape))
@@ -331,12 +325,9 @@ class Outputs:
         amounts = {
             name: self._amount(direction, *column) for name, column in zip(self.names, self.columns, strict=True)
         }
-        for row, point in self._answering(found).items():
-            gradient = point.gradient()
-            if is_number(found[row]) and all(gradient[name] is one for name, one in point.by_rules().items()):
-                continue
+        for row, point in self._apart(self._answering(found)).items():
             total = self.base.number("0")
-            for name, slope in gradient.items():
+            for name, slope in point.gradient().items():
                 if not self.base.is_zero(amounts[name]):
                     total = self.base.add(total, self.base.scale(slope, amounts[name]))
             found[row] = total
@@ -362,12 +353,9 @@ class Outputs:
         """A vector times the Jacobian: the answer by name. Raises what `gradient.refuse_holes` does."""
         numbers = self._flat(seed, self.count)
         found = self.back(seed)
-        missing = not all(map(is_number, found))
-        mended = {
-            row: point
-            for row, point in self._answering(numbers, range(self.count) if missing else ()).items()
-            if missing or any(point.gradient()[name] is not one for name, one in point.by_rules().items())
-        }
+        missing = not all(finite(found))
+        asked = self._answering(numbers, range(self.count) if missing else ())
+        mended = asked if missing else self._apart(asked)
         if mended:
             # the pass for the others, and beside it the answers of those
             zero, column = self.base.number("0"), {name: at for at, name in enumerate(self.names)}
@@ -486,7 +474,7 @@ class Outputs:
             found = self.back(self.shaped(amounts, self.shape))
         worst = _Worst(FULL)
         for row, theirs in zip(across, found, strict=True):
-            if is_number(theirs) and (row.dtype == np.float64 or all(map(is_number, row))):
+            if all(finite([theirs, *row])):
                 terms = np.array([as_double(one) for one in row]) * weights
                 worst.hear(float(terms.sum()), as_double(theirs), float(np.abs(terms).sum()), -1, -1)
         by = "forward mode" if mode == "reverse" else "reverse mode"
@@ -535,13 +523,22 @@ class Outputs:
 
     def _answering(self, numbers: Any, more: Iterable[int] = ()) -> dict[int, Point]:
         """The scalar programs of elements that were asked, none of which has a hole. Raises as `refuse_holes` does."""
-        doubtful = {row for row, one in enumerate(numbers) if not is_number(one)} | {*more}
+        doubtful = {row for row, fine in enumerate(finite(numbers)) if not fine} | {*more}
         if not self.here.is_scalar:
-            doubtful |= {row for row, one in enumerate(self._flat(self.here.value(), self.count)) if not is_number(one)}
+            value = finite(self._flat(self.here.value(), self.count))
+            doubtful |= {row for row, fine in enumerate(value) if not fine}
         found = self.asked(doubtful)
         for point in found.values():
             refuse_holes(point)
         return found
+
+    def _apart(self, asked: dict[int, Point]) -> dict[int, Point]:
+        """Those of the scalar programs whose answers are not what the rules give."""
+        return {
+            row: point
+            for row, point in asked.items()
+            if any(point.gradient()[name] is not one for name, one in point.by_rules().items())
+        }
 
     def _judged(self, made: Any) -> list[Witness]:
         """Put the answers of the scalar programs into the matrix; what they say of the numbers that stood there."""
@@ -549,16 +546,14 @@ class Outputs:
             row for row in range(self.count) if not all(map(is_number, made[row]))
         }  # fmt: skip
         asked = self._answering([self.base.number("0")] * self.count, doubtful)
-        own = {node: self._is_own(node) for node in self.shapes}
         most = float(self.base.digits) if self.base.digits > 17 else FULL
         of = [part.name for part in self.parts for _ in part.places]
         said = {part.name: _Worst(most) for part in self.parts}
         for row, point in asked.items():
             answers, rules = point.gradient(), point.by_rules()
             largest = max((abs(as_double(one)) for one in rules.values() if _is_real(one)), default=0.0)
-            for column, (node, _) in enumerate(self.columns):
-                name = self.names[column]
-                if not own[node] or name not in answers:
+            for column, name in enumerate(self.names):
+                if name not in answers:
                     continue
                 here = made[row, column]
                 if not self.here.is_scalar and not self.base.intervals and is_number(here) and is_number(rules[name]):
@@ -567,13 +562,13 @@ class Outputs:
                     made[row, column] = answers[name]
         if self.here.is_scalar:
             return []
-        return [self._said(part.name, said[part.name], len(asked) if own[part.node] else 0) for part in self.parts]
+        return [self._said(part.name, said[part.name], len(asked)) for part in self.parts]
 
     def _said(self, name: str, worst: _Worst, asked: int) -> Witness:
         if self.base.intervals:
             return Witness(name, "opened", "not checked", reason="balls hold the true numbers")
         if not asked:
-            return Witness(name, "opened", "not checked", reason="the program is too large to be opened")
+            return Witness(name, "opened", "not checked", reason="the program is too large for that")
         where = f"∂{self.rows[worst.row]}/∂{self.names[worst.column]}" if worst.row >= 0 else None
         if worst.wrong:
             return Witness(name, "opened", "DISAGREES", digits=worst.known, worst=where)
@@ -584,11 +579,15 @@ class Outputs:
         return found
 
     def _refuse_missing(self, numbers: Any) -> None:
-        """Raises `Undefined` where a number is missing that no scalar program could tell."""
-        if numbers.dtype == np.float64 and bool(np.isfinite(numbers).all()):
-            return
-        if all(map(is_number, numbers)):
-            return
+        """Raises `Undefined` where a number is missing that no scalar program could tell.
+
+        Those that were asked have told already of what overflows.
+        """
+        lost = [one for one, fine in zip(numbers, finite(numbers), strict=True) if not fine]
+        if not lost or not (self.base.intervals or any(isinstance(one, Hole) or one != one for one in lost)):
+            given = [one for node in self.here.graph.inputs.values() for one in self._flat(self.here.values[node], 1)]
+            if not lost or len(self.asked()) == self.count or not all(finite(given)):
+                return
         if isinstance(self.here, ArrayPoint):
             unopened.refuse(self.here)
             node, text = unopened.without_slope(self._weighted())
@@ -674,6 +673,17 @@ class _Worst:
         # what rounding leaves where terms cancel is no disagreement
         if digits < ENOUGH and abs(as_double(apart)) > 1e-10 * largest:
             self.wrong = True
+
+
+def finite(numbers: Any) -> list[bool]:
+    """Which of many numbers are finite, and no holes.
+
+    >>> finite(np.array([1.0, math.inf])), finite([math.nan, Hole(0, "domain"), 2])
+    ([True, False], [False, False, True])
+    """
+    if isinstance(numbers, np.ndarray) and numbers.dtype == np.float64:
+        return np.isfinite(numbers).tolist()  # type: ignore[no-any-return]
+    return [math.isfinite(one) if isinstance(one, float) else is_number(one) for one in numbers]
 
 
 def _spread(count: int) -> list[float]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from backprop import ops
 from backprop.arrays_text import is_array, parts
-from backprop.kinds import Hole, Kind, Misfit, value_at
+from backprop.kinds import Hole, Kind, Misfit, is_number, value_at
 from backprop.kinds.real import Real
 from backprop.ops import Row
 
@@ -330,8 +330,11 @@ class Arrays(Kind):
         return None if found is None or found is self.base else arrays(found)
 
     def trouble(self, value: Any, operands: list[Any]) -> str | None:
-        if isinstance(value, (np.ndarray, slice)) or any(isinstance(one, (np.ndarray, slice)) for one in operands):
+        if isinstance(value, (np.ndarray, slice)):
             return None
+        if any(isinstance(one, (np.ndarray, slice)) for one in operands):
+            lost = isinstance(value, float) and math.isnan(value) and not self.propagates
+            return "indeterminate" if lost else None
         return self.base.trouble(value, operands)
 
     # -- element by element
@@ -410,7 +413,7 @@ class Arrays(Kind):
             return [list(elements(x))], ()
         place = self.axis(x, axis)
         moved = np.moveaxis(x, place, -1)
-        return [list(line) for line in moved.reshape(-1, moved.shape[-1])], moved.shape[:-1]
+        return moved.reshape(-1, moved.shape[-1]).tolist(), moved.shape[:-1]
 
     def axis(self, x: Any, axis: Any, extra: int = 0, operand: int = 0) -> int:
         """An axis of x, which is the operand at that position, from the front. Raises `Misfit` for one that x has not."""
@@ -451,6 +454,12 @@ class Arrays(Kind):
 
     def _extreme(self, name: str, numbers: list[Any]) -> Any:
         row = ops.by_name(name)
+        if len(numbers) > row.most and not self.intervals:
+            # what ties for the first place is compared at once, so that all of it shares the slope
+            known = [getattr(one, "value", one) for one in numbers]
+            if all(map(is_number, known)):
+                first = max(known) if name == "max" else min(known)
+                numbers = sorted(numbers, key=lambda one: getattr(one, "value", one) != first)
         while len(numbers) > 1:
             groups = [numbers[at : at + row.most] for at in range(0, len(numbers), row.most)]
             numbers = [group[0] if len(group) == 1 else self.each(name, *group) for group in groups]
@@ -639,7 +648,7 @@ class Arrays(Kind):
         return made
 
     def _sum_of_products(self, x: Any, y: Any) -> Any:
-        return self.fold("add", [self.each("mul", one, other) for one, other in zip(x, y, strict=True)])
+        return self.fold("add", [self.each("mul", one, other) for one, other in zip(elements(x), elements(y), strict=True)])
 
     def dot(self, x: Any, y: Any) -> Any:
         if shape_of(x) != shape_of(y) or len(shape_of(x)) > 1:
@@ -669,7 +678,7 @@ class Arrays(Kind):
 
     def trace(self, a: Any) -> Any:
         self.square(a)
-        return self.fold("add", list(np.diagonal(a)))
+        return self.fold("add", np.diagonal(a).tolist())
 
     def eliminated(self, a: Any, b: Any) -> Any:
         """The columns x with a @ x = b, by Gauss elimination with the largest pivot of each column.
@@ -678,7 +687,7 @@ class Arrays(Kind):
         """
         size = self.square(a)
         self.afford_work(size * size * (size + 3 * b.shape[1]) // 3, "the elimination")
-        rows = [[*a[row], *b[row]] for row in range(size)]
+        rows = [[*left, *right] for left, right in zip(a.tolist(), b.tolist(), strict=True)]
         for column in range(size):
             best = max(range(column, size), key=lambda row: self.magnitude(rows[row][column]))
             rows[column], rows[best] = rows[best], rows[column]
@@ -720,7 +729,7 @@ class Arrays(Kind):
         """
         size = self.square(a)
         self.afford_work(size**3 // 3, "the elimination")
-        rows, sign, largest = [list(a[row]) for row in range(size)], 1, None
+        rows, sign, largest = a.tolist(), 1, None
         for step in range(size - 1):
             places = [(row, column) for row in range(step, size) for column in range(step, size)]
             best, column = max(places, key=lambda at: self.magnitude(rows[at[0]][at[1]]))
@@ -762,7 +771,7 @@ class Arrays(Kind):
     def determinant(self, a: Any) -> Any:
         size = self.square(a)
         if size <= 3:  # without a division, so that a singular matrix has its derivatives
-            return self._expanded([list(row) for row in a])
+            return self._expanded(a.tolist())
         factors, sign = self.pivots(a)
         product = self.fold("mul", factors)
         return self.each("neg", product) if sign < 0 else product

@@ -19,7 +19,6 @@ from backprop.kinds.ieee import Ieee
 from backprop.kinds.real import Real
 from backprop.ops import Row
 
-
 EPSILON = 2.0**-53
 
 
@@ -126,6 +125,10 @@ class Doubles(Arrays):
     def array(self, x: Any) -> Any:
         return x if isinstance(x, np.ndarray) else np.array(x)
 
+    def apply(self, row: Row, operands: list[Any]) -> Any:
+        with np.errstate(all="ignore"):  # what is no number is seen by its value
+            return super().apply(row, operands)
+
     # -- element by element
 
     def elementwise(self, row: Row, operands: list[Any]) -> Any:
@@ -149,8 +152,8 @@ class Doubles(Arrays):
             found = np.array(np.broadcast_to(found, shape))
             asked = np.broadcast_to(asked, shape)
             if lost is not None:
-                found[lost] = math.nan
-                asked = asked & ~lost
+                found[lost & asked] = math.nan
+                asked = asked ^ lost  # what is lost and yet a number may have been left out: NaN^0
             spread = [np.broadcast_to(operand, shape) for operand in operands]
             for at in zip(*np.nonzero(asked), strict=True):
                 found[at] = self._alone(row, [one[at].item() for one in spread])
@@ -171,6 +174,8 @@ class Doubles(Arrays):
         return found
 
     def _alone(self, row: Row, numbers: list[Any]) -> float:
+        if not self.propagates:
+            numbers = [Hole(-1, "domain") if isinstance(one, float) and one != one else one for one in numbers]
         value = value_at(-1, row, self.base, numbers)
         return math.nan if isinstance(value, Hole) else value
 
@@ -203,6 +208,8 @@ class Doubles(Arrays):
 
     def _slopes(self, rule: Any, operands: list[Any], out: Any, position: int) -> Any:
         slopes, lost = rule.evaluate(self, operands, out), np.isnan(out)
+        if isinstance(slopes, Hole):
+            return math.nan
         if not np.any(lost) or (isinstance(self.base, Ieee) and not self.base.is_lost(rule)):
             return slopes
         return self.unwrapped(np.where(lost, math.nan, slopes))
@@ -222,6 +229,8 @@ class Doubles(Arrays):
         return brought + 0.0 if isinstance(partial, Linear) else brought
 
     def times(self, carried: Any, partial: Any, zeros: str = "") -> Any:
+        if isinstance(partial, Hole):
+            partial = math.nan
         with np.errstate(all="ignore"):
             product = np.multiply(carried, partial) + 0.0
         if zeros == "quiet":

@@ -9,10 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from backprop.mistakes import UnknownFormat
-from backprop.record import Trace
-from backprop.render.look import Look
+
+if TYPE_CHECKING:
+    from backprop.record import Trace
+    from backprop.render.look import Look
 
 
 @dataclass(frozen=True, slots=True)

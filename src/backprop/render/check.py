@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from backprop.notation import slope
 from backprop.render.kinks import taken
 from backprop.render.look import Look
 from backprop.render.table import WITNESSES, point, statements
 from backprop.render.tables import Cell, equation, natural_width, paragraph, table
-from backprop.working import slope
 
 if TYPE_CHECKING:
     from backprop.checks import CheckReport

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from backprop.notation import slope
 from backprop.render.look import Look
 from backprop.render.table import point, statements
 from backprop.render.tables import Cell, paragraph, table
-from backprop.working import slope
 
 if TYPE_CHECKING:
     from backprop.conventions.opinions import Opinion, Opinions, Truth

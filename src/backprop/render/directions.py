@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from backprop.notation import slope
 from backprop.render import grad, jacobian, sparsity
 from backprop.render.grad import equations
 from backprop.render.hessian import matrix
 from backprop.render.look import Look
 from backprop.render.tables import paragraph, table
-from backprop.working import slope
 
 if TYPE_CHECKING:
     from backprop.higher.directions import Directional
@@ -30,13 +30,14 @@ def render(found: Directional, look: Look) -> Iterator[str]:
         yield from sparsity.render(pattern, f, look)
     if found.jacobian is not None:
         yield from jacobian.render(found.jacobian, f, look)
+    slopes = f"∇{f}" if found.gradient is not None else "J"  # of a vector there is no gradient
     if found.jvp is not None:
         along, value = found.jvp
-        yield from _title(look, f"Along {_vector(look, along)} (∇{f}·v)")
+        yield from _title(look, f"Along {_vector(look, along)} ({slopes}·v)")
         yield from equations({f"∂{f}/∂v": value}, look)
     if found.vjp is not None:
         seed, pulled = found.vjp
-        yield from _title(look, f"Pulled back from u = {look.figure(seed)} (u·∇{f})")
+        yield from _title(look, f"Pulled back from u = {look.figure(seed)} (u·{slopes})")
         yield from equations({f"u·{slope(f, name)}": value for name, value in pulled.items()}, look)
     if found.hvp is not None:
         along, product = found.hvp

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from backprop.figures import ALL, MOST_IN_ANSWER
-from backprop.record import Value
-from backprop.render.look import Look
-from backprop.render.tables import equation
-from backprop.working import slope
+from backprop.notation import slope
+
+if TYPE_CHECKING:
+    from backprop.record import Value
+    from backprop.render.look import Look
 
 
 def render(output: str, value: Value, gradient: Mapping[str, Value], look: Look) -> Iterator[str]:
@@ -23,6 +25,8 @@ def equations(told: Mapping[str, Value], look: Look) -> Iterator[str]:
     most = ALL if look.width is None else MOST_IN_ANSWER
     for name, value in zip(names, told.values(), strict=True):
         if isinstance(value, list):
+            from backprop.render.tables import equation  # one number needs no table
+
             yield from equation(look, name.ljust(width), [look.figure(value, most)])
         else:
             yield f"{name.ljust(width)} = {look.figure(value)}"

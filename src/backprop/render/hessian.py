@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from backprop.notation import slope, slope_of_slope
 from backprop.render import grids
 from backprop.render.look import Look
 from backprop.render.table import checked, point, statements
 from backprop.render.tables import Cell, paragraph, table
-from backprop.working import slope, slope_of_slope
 
 if TYPE_CHECKING:
     from backprop.higher.hessians import HessianReport

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from backprop.record import Trace
 from backprop.render import Format
-from backprop.render.look import Look
+
+if TYPE_CHECKING:
+    from backprop.record import Trace
+    from backprop.render.look import Look
 
 FORMAT = Format("json", suffix=".json", says="the whole trace, one node, edge and step a line; NetworkX loads it")
 

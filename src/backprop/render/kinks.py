@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from backprop.notation import slope
 from backprop.record import OneSided
 from backprop.render.look import Look
-from backprop.working import slope
 
 # Derivatives that are named one by one.
 MOST_NAMED = 3

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from backprop.figures import shape_text
+from backprop.notation import slope
 from backprop.record import Trace
 from backprop.render import Format, mermaid
 from backprop.render.look import Look
 from backprop.render.table import adjoint_lines, checked, program_lines, put_in, tangent_lines, value_lines, verdict
 from backprop.render.tables import visible
-from backprop.working import NO_VALUE, NOT_PROVEN, NOT_TAKEN, Working, is_unproven, slope
+from backprop.working import NO_VALUE, NOT_PROVEN, NOT_TAKEN, Working, is_unproven
 
 FORMAT = Format("markdown", suffix=".md", says="the working as a page, with the graph as a drawing")
 

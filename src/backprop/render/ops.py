@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING
 
+from backprop.notation import slope
 from backprop.render.look import Look
 from backprop.render.tables import Cell, paragraph, table, wrap
-from backprop.working import slope
 
 if TYPE_CHECKING:
     from backprop.record import Trace

@@ -11,8 +11,9 @@ from typing import Any
 
 from backprop.arrays_text import element_of, indices_of, written
 from backprop.factors import as_addend, as_factor
-from backprop.figures import figure, whole
+from backprop.figures import figure, json_value, whole
 from backprop.mistakes import TermsWithoutSize, UnknownFormat
+from backprop.notation import slope
 from backprop.path_sums import (
     Factored,
     PathTerm,
@@ -29,13 +30,12 @@ from backprop.path_sums import (
     total,
     undefined,
 )
-from backprop.record import Value, json_value
+from backprop.record import Value
 from backprop.render.csv import all_digits, csv_line
 from backprop.render.json import ascii_json
 from backprop.render.kinks import taken
 from backprop.render.look import Look
 from backprop.render.tables import GAP, cells, natural_width, paragraph, table, visible
-from backprop.working import slope
 
 FORMATS = ("table", "json", "ndjson", "csv")
 SHOWS = ("list", "count", "top", "factor")

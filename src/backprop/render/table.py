@@ -13,6 +13,7 @@ from functools import partial
 from itertools import chain, groupby, islice
 
 from backprop.figures import figure, shape_of, shape_text
+from backprop.notation import slope
 from backprop.record import Edge, Node, OneSided, Trace, Value, Witness
 from backprop.render import Format
 from backprop.render.blocks import block
@@ -28,7 +29,6 @@ from backprop.working import (
     forward_working,
     is_unproven,
     reverse_working,
-    slope,
     tangent_working,
 )
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from backprop.array_point import ArrayPoint
 from backprop.beside.differences import EPSILON, cut
-from backprop.graph import CONST, INPUT
 from backprop.forward import contribution
+from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole, Misfit, value_at
 from backprop.kinds.array import shape_of
 from backprop.mistakes import ShapesDiffer

@@ -1,0 +1,601 @@
+"""Jacobians, their products with vectors from either side, and second derivatives of programs with arrays."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import backprop
+import frameworks
+from backprop.higher.array_directions import moving_gradient
+from backprop.higher.directions import components, directional
+from backprop.higher.jacobians import Outputs
+from backprop.kinds import by_name
+from backprop.kinds.array import Diagonal
+from backprop.mistakes import (
+    Mistake,
+    NotExact,
+    NoVariable,
+    OptionValue,
+    OutputNotANumber,
+    TooMuchWork,
+    Undefined,
+    UnreadableDirection,
+)
+from backprop.point import at
+from backprop.schema import grad_schema, hessian_schema
+from command import call
+from layers import ATTENTION, LAYERS, Layer, numbers
+
+FIGURES = Path(__file__).parent / "arrays" / "jacobians.json"
+DENSE = "tanh(W @ x)"
+AT_DENSE: dict[str, Any] = {"W": [[1, 2], [3, 4]], "x": [0.1, -0.2]}
+
+
+def outputs(program: str, inputs: dict[str, Any], wrt: list[str] | None = None) -> Outputs:
+    return Outputs(at(program, inputs, wrt))
+
+
+# -- numbers from paper -----------------------------------------------------------------------------------------------
+
+
+def test_the_jacobian_of_a_product_of_matrix_and_vector() -> None:
+    # ∂(Wx)_i/∂x_j = W_ij, ∂(Wx)_i/∂W_jk = δ_ij x_k
+    found = backprop.jacobian("W @ x", {"W": [[1, 2], [3, 4]], "x": [5, 6]})
+    assert found["x"].tolist() == [[1, 2], [3, 4]]
+    assert found["W"].tolist() == [[[5, 6], [0, 0]], [[0, 0], [5, 6]]]
+
+
+def test_the_jacobian_of_polar_coordinates() -> None:
+    # x = r cos t, y = r sin t: the determinant of the Jacobian is r
+    found = backprop.jacobian("[r*cos(t), r*sin(t)]", {"r": 2, "t": 0.5})
+    c, s = math.cos(0.5), math.sin(0.5)
+    assert found["r"] == pytest.approx(np.array([c, s]), rel=1e-15)
+    assert found["t"] == pytest.approx(np.array([-2 * s, 2 * c]), rel=1e-15)
+    assert found["r"][0] * found["t"][1] - found["r"][1] * found["t"][0] == pytest.approx(2, rel=1e-15)
+
+
+def test_the_jacobian_of_softmax() -> None:
+    # s_i (δ_ij - s_j), and at [0, log 2] the shares are 1/3 and 2/3
+    found = backprop.jacobian("softmax(x)", {"x": [0, math.log(2)]})["x"]
+    assert found == pytest.approx(np.array([[2, -2], [-2, 2]]) / 9, rel=1e-14)
+
+
+def test_the_jacobian_of_an_inverse() -> None:
+    # ∂(A⁻¹)_ij/∂A_kl = -(A⁻¹)_ik (A⁻¹)_lj, exactly in fractions
+    found = backprop.jacobian("inv(A)", {"A": [[1, 2], [3, 5]]}, kind="exact")["A"]
+    inverse = [[-5, 2], [3, -1]]
+    for i, j, k, m in np.ndindex(2, 2, 2, 2):
+        assert found[i, j, k, m] == Fraction(-inverse[i][k] * inverse[m][j])
+
+
+def test_the_jacobian_of_one_number_is_its_gradient() -> None:
+    assert backprop.jacobian("x*y", {"x": 2, "y": 3}) == {"x": 3, "y": 2}
+    found = backprop.jacobian("sum(x^2)*b", {"x": [1, 2], "b": 3})
+    assert found["x"].tolist() == [6, 12]
+    assert found["b"] == 5
+
+
+def test_numbers_that_are_not_differentiated_have_rows_of_zeros() -> None:
+    assert backprop.jacobian("[2, x, 3*x]", {"x": 5})["x"].tolist() == [0, 1, 3]
+    assert backprop.jacobian("[x, x]", {"x": 5, "y": 1})["y"].tolist() == [0, 0]
+
+
+def test_a_node_on_the_way_has_its_jacobian_too() -> None:
+    # z = 2x, f = z + zᵀ: by z alone
+    found = backprop.jacobian("z = x.T; z + x.T", {"x": [[1, 2], [3, 4]]}, wrt=["z"])["z"]
+    assert found.reshape(4, 4).tolist() == np.eye(4).tolist()
+
+
+def test_rows_and_elements_can_be_asked_for() -> None:
+    found = backprop.jacobian("W @ x", AT_DENSE, wrt=["W[1]", "x[0]"])
+    assert {name: one.tolist() for name, one in found.items()} == {"W[1]": [[0, 0], [0.1, -0.2]], "x[0]": [1, 3]}
+
+
+# -- modes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("layer", [one for one in LAYERS if one.name not in ("784-128-10", "all-irises")],
+                         ids=lambda one: one.name)  # fmt: skip
+def test_forward_and_reverse_and_the_gradient_are_one(layer: Layer) -> None:
+    here = at(layer.program, layer.inputs, layer.wrt)
+    forward, reverse = (Outputs(here).jacobian(mode) for mode in ("forward", "reverse"))
+    for name, slope in here.gradient().items():
+        assert forward[name] == pytest.approx(slope, rel=1e-11, abs=1e-13)
+        assert reverse[name] == pytest.approx(slope, rel=1e-11, abs=1e-13)
+
+
+MATRICES: dict[str, tuple[str, dict[str, Any]]] = {
+    "dense": ("tanh(W @ x + b)", {"W": numbers(3, 4, seed=1), "x": numbers(4, seed=2), "b": numbers(3, seed=3)}),
+    "softmax of rows": ("softmax(X @ W, axis=1)", {"X": numbers(2, 3, seed=4), "W": numbers(3, 3, seed=5)}),
+    "normalised rows": ("layernorm(X)*g", {"X": numbers(2, 4, seed=6), "g": numbers(4, seed=7)}),
+    "solved": ("solve(A, b)", {"A": numbers(3, 3, seed=8) + 3 * np.eye(3), "b": numbers(3, seed=9)}),
+    "inverse": ("inv(A)", {"A": numbers(3, 3, seed=10) + 3 * np.eye(3)}),
+    "broadcast": ("X*row + col/s", {"X": numbers(3, 2, seed=11), "row": numbers(2, seed=12),
+                                    "col": numbers(3, 1, seed=13), "s": 2.5}),
+    "cut and joined": ("concat(x[1:]*x[:-1], [sum(x)], y[::-1])", {"x": numbers(4, seed=14), "y": numbers(2, seed=15)}),
+    "attention": (ATTENTION.program.rpartition("\n")[0], {k: v for k, v in ATTENTION.inputs.items() if k != "T"}),
+}  # fmt: skip
+CURVED: dict[str, tuple[str, dict[str, Any]]] = {
+    "dense": ("sum(tanh(W @ x)^2)", {"W": numbers(2, 3, seed=21), "x": numbers(3, seed=22)}),
+    "entropy": ("cross_entropy(X @ W, y)", {"X": numbers(2, 2, seed=23), "W": numbers(2, 3, seed=24),
+                                            "y": [[0.2, 0.3, 0.5], [1, 0, 0]]}),
+    "quadratic": ("y @ solve(A, y) + logdet(A)", {"A": numbers(2, 2, seed=26) + 2 * np.eye(2), "y": [1, -2]}),
+}  # fmt: skip
+
+
+@cache
+def figures() -> dict[str, Any]:
+    kept: dict[str, Any] = json.loads(FIGURES.read_text(encoding="utf-8"))
+    return kept
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse", None])
+@pytest.mark.parametrize("name", MATRICES)
+def test_jacobians_are_those_of_jax(name: str, mode: str | None) -> None:
+    program, inputs = MATRICES[name]
+    found = backprop.jacobian(program, inputs, mode=mode)
+    kept = figures()["jacobians"][name]
+    assert found.keys() == kept.keys()
+    for one, slopes in found.items():
+        theirs = np.array(kept[one])
+        assert slopes.shape == theirs.shape
+        assert np.abs(slopes - theirs).max() <= 1e-12 * np.abs(theirs).max()
+
+
+@pytest.mark.parametrize("name", CURVED)
+def test_hessians_and_their_products_are_those_of_jax(name: str) -> None:
+    program, inputs = CURVED[name]
+    found, kept = backprop.hessian(program, inputs), figures()["hessians"][name]
+    here = outputs(program, inputs)
+    direction = {part.name: numbers(*part.shape, seed=31) for part in here.parts}
+    opened = directional(program, inputs, hvp=direction).hvp
+    dual, _ = moving_gradient(here, here.direction(direction))
+    assert opened is not None
+    for one, row in kept.items():
+        total: Any = 0
+        for other, block in row.items():
+            theirs = np.array(block)
+            assert np.asarray(found[one][other]).shape == theirs.shape
+            assert np.abs(found[one][other] - theirs).max() <= 1e-12 * max(1, np.abs(theirs).max())
+            total = total + np.tensordot(theirs, direction[other], axes=np.ndim(direction[other]))
+        assert np.array(opened[1][one]) == pytest.approx(total, rel=1e-11, abs=1e-12)
+        assert np.asarray(dual[one]) == pytest.approx(total, rel=1e-11, abs=1e-12)
+
+
+@pytest.mark.peers
+def test_the_figures_are_those_of_jax(pytestconfig: pytest.Config) -> None:
+    """With `-m peers --golden` they are written before they are read."""
+    if importlib.util.find_spec("jax") is None:
+        pytest.skip("jax is not installed")
+    jacobians = {name: frameworks.jax_jacobian(*case) for name, case in MATRICES.items()}
+    hessians = {name: frameworks.jax_hessian(*case) for name, case in CURVED.items()}
+    if pytestconfig.getoption("--golden"):
+        text = json.dumps({"jacobians": jacobians, "hessians": hessians}, separators=(",", ":"))
+        FIGURES.write_text(text.replace('},"', '},\n"') + "\n", encoding="utf-8")
+    kept = json.loads(FIGURES.read_text(encoding="utf-8"))
+    for name, found in jacobians.items():
+        for one, slopes in found.items():
+            assert np.array(slopes) == pytest.approx(np.array(kept["jacobians"][name][one]), rel=1e-12, abs=1e-14)
+    for name, rows in hessians.items():
+        for one, row in rows.items():
+            for other, block in row.items():
+                theirs = np.array(kept["hessians"][name][one][other])
+                assert np.array(block) == pytest.approx(theirs, rel=1e-12, abs=1e-14)
+
+
+def test_the_cheaper_side_is_taken() -> None:
+    wide = outputs("W @ x", {"W": numbers(3, 10, seed=1), "x": numbers(10, seed=2)}, ["x"]).plan()[0]
+    assert (wide.mode, wide.reverse, wide.forward) == ("reverse", 3, 10)
+    tall = outputs("x*[1, 2, 3, 4]", {"x": 2}).plan()[0]
+    assert (tall.mode, tall.reverse, tall.forward) == ("forward", 4, 1)
+
+
+def test_a_mode_can_be_forced_and_is_told() -> None:
+    words = ("grad", "W @ x", "--W", "[[1, 2, 3], [4, 5, 6]]", "--x", "[1, 1, 1]", "--wrt", "x", "--jacobian")
+    code, out, _ = call(*words)
+    assert code == 0
+    assert "2 reverse passes (3 forward passes would do the same)" in out
+    assert "3 forward passes (2 reverse passes would do the same)" in call(*words, "--mode", "forward")[1]
+    with pytest.raises(OptionValue):
+        backprop.jacobian("x", {"x": 1}, mode="backward")
+    assert call("grad", "x", "--x", "1", "--mode", "forward")[0] == 2
+
+
+def test_shared_passes_are_told() -> None:
+    code, out, _ = call("grad", "x^2", "--x", "[1, 2, 3]", "--jacobian")
+    assert code == 0
+    told = "1 forward pass instead of 3, since columns that do not touch share one (1 reverse pass would do the same)"
+    assert told in out
+
+
+# -- kinds of number --------------------------------------------------------------------------------------------------
+
+
+def test_fractions_stay_fractions() -> None:
+    found = backprop.jacobian("[x/y, x^2]", {"x": "1/3", "y": 2}, kind="exact")
+    assert found["x"].tolist() == [Fraction(1, 2), Fraction(2, 3)]
+    with pytest.raises(NotExact):
+        backprop.jacobian("[exp(x), x]", {"x": 1}, kind="exact")
+
+
+def test_many_digits_are_right() -> None:
+    import mpmath
+
+    found = backprop.jacobian("[exp(x[0]), x[0]*x[1]]", {"x": [1, 2]}, kind="digits:40")["x"]
+    with mpmath.workdps(45):
+        assert abs(found[0, 0] - mpmath.e) < mpmath.mpf(10) ** -38
+    assert (found[1, 0], found[1, 1], found[0, 1]) == (2, 1, 0)
+
+
+def test_balls_hold_the_true_derivatives() -> None:
+    pytest.importorskip("flint")
+    found = backprop.jacobian("[x^2, 3*x]", {"x": "0.1..0.2"}, kind="certified")["x"]
+    assert 0.3 in found[0]
+    assert 0.19 not in found[0]
+    assert 3 in found[1]
+
+
+def test_digits_that_doubles_lose_are_mended() -> None:
+    # d/dx (1 - cos x)/x² is 0/0 in doubles at 1e-9; it is -x/12
+    found = backprop.jacobian("[(1 - cos(x))/x^2, x]", {"x": 1e-9})["x"]
+    assert found[0] == pytest.approx(-1e-9 / 12, rel=1e-12)
+
+
+# -- delicate points --------------------------------------------------------------------------------------------------
+
+
+def test_a_kink_is_told_element_by_element() -> None:
+    code, _, err = call("grad", "relu(x)", "--x", "[1, 0, -1]", "--jacobian")
+    assert code == 0
+    assert "note: kink: f[1] = relu(x[1]) has no derivative at x[1] = 0" in err
+    assert "f[0] =" not in err
+    assert backprop.jacobian("relu(x) - relu(-x)", {"x": [0, 2]})["x"].tolist() == [[1, 0], [0, 1]]
+
+
+def test_a_product_at_a_kink_is_that_of_the_true_derivatives() -> None:
+    # relu(x) - relu(-x) is x: the rules give 0 at 0
+    found = directional("relu(x) - relu(-x)", {"x": [0, 2]}, jvp="x=[1, 1]", vjp="[3, 5]")
+    assert found.jvp is not None
+    assert found.vjp is not None
+    assert found.jvp[1] == [1, 1]
+    assert found.vjp[1] == {"x": [3, 5]}
+
+
+@pytest.mark.parametrize("asked", [{"jacobian": True}, {"vjp": "[1, 1]"}, {"jvp": "[1, 1]"}])
+def test_an_element_without_a_value_is_explained(asked: dict[str, Any]) -> None:
+    with pytest.raises(Undefined, match=r"f\[1\] = log\(x\[1\]\) has no real value at x\[1\] = -1"):
+        directional("log(x)", {"x": [1, -1]}, **asked)
+    with pytest.raises(Undefined, match=r"infinite|finite"):
+        directional("sqrt(x)", {"x": [1, 0]}, **asked)
+
+
+def test_a_singular_matrix_is_explained() -> None:
+    code, out, err = call("grad", "solve(A, b)", "--A", "[[1, 2], [2, 4]]", "--b", "[1, 1]", "--jacobian")
+    assert (code, out) == (3, "")
+    assert "it needs det(A) != 0" in err
+
+
+def test_a_hole_in_a_large_program_is_told_too() -> None:
+    inputs = {"W": np.ones((110, 100)), "x": np.ones(100)}
+    with pytest.raises(Undefined, match="no real value"):
+        backprop.jacobian("log(W @ x - 100)", inputs, wrt=["x"])
+    with pytest.raises(Undefined, match=r"slope|finite"):
+        backprop.jacobian("U @ sqrt(W @ x - 100)", inputs | {"U": np.ones((1, 110))}, wrt=["x"])
+
+
+def test_a_kink_in_a_large_program_is_told_too() -> None:
+    inputs = {"W": np.ones((300, 100)), "x": np.zeros(100), "U": np.ones((2, 300))}
+    told = directional("U @ relu(W @ x)", inputs, ["x"], jacobian=True).notes
+    assert any("relu" in note.text and "likewise at 299 more" in note.text for note in told)
+
+
+# -- products with a vector -------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_products_are_those_of_the_jacobian(data: st.DataObject) -> None:
+    small = st.floats(-2, 2, allow_subnormal=False)
+    name = data.draw(st.sampled_from([one for one in MATRICES if one != "attention"]))
+    program, inputs = MATRICES[name]
+    found = outputs(program, inputs)
+    seed = np.array(data.draw(st.lists(small, min_size=found.count, max_size=found.count))).reshape(found.shape)
+    along = {part.name: np.array(data.draw(st.lists(small, min_size=len(part.places), max_size=len(part.places))))
+             .reshape(part.shape) for part in found.parts}  # fmt: skip
+    made = found.jacobian()
+    told = directional(program, inputs, jvp=along, vjp=seed)
+    assert told.jvp is not None
+    assert told.vjp is not None
+    moved: Any = sum(np.tensordot(made[one], along[one], axes=np.ndim(along[one])) for one in made)
+    assert np.array(told.jvp[1]) == pytest.approx(moved, rel=1e-10, abs=1e-10)
+    for one, pulled in told.vjp[1].items():
+        assert np.array(pulled) == pytest.approx(np.tensordot(seed, made[one], axes=seed.ndim), rel=1e-10, abs=1e-10)
+
+
+def test_a_direction_has_an_array_for_each_array() -> None:
+    ways: list[Any] = [
+        "W=[[1, 0], [0, 1]] x=[1, 0]",
+        "W=[[1,0],[0,1]],x=[1,0]",
+        "x = [1, 0], W = [[1, 0], [0, 1]]",
+        "[[[1, 0], [0, 1]], [1, 0]]",
+        {"W": np.eye(2), "x": [1, 0]},
+        [np.eye(2), np.array([1, 0])],
+    ]
+    found = [directional("W @ x", {"W": [[1, 2], [3, 4]], "x": [5, 6]}, jvp=way).jvp for way in ways]
+    # (W + tV)(x + tv): V x + W v = [5, 6] + [1, 3]
+    assert found[0] == ({"W": [[1, 0], [0, 1]], "x": [1, 0]}, [6, 9])
+    assert found.count(found[0]) == len(ways)
+
+
+def test_one_array_needs_no_name_and_what_is_left_out_does_not_move() -> None:
+    assert directional("x^2", {"x": [1, 2]}, jvp="[1, 10]").jvp == ({"x": [1, 10]}, [2, 40])
+    assert directional("x*y", {"x": [1, 2], "y": 3}, jvp="y=1").jvp == ({"x": [0, 0], "y": 1}, [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"jvp": "x=1"}, r"x needs an array of shape \(2,\), and here is one number"),
+        ({"jvp": "x=[1,2,3]"}, r"x needs an array of shape \(2,\), and here is an array of shape \(3,\)"),
+        ({"jvp": "y=[1, 2]"}, r"y needs one number"),
+        ({"jvp": "x=[1, nan]"}, "no finite number"),
+        ({"jvp": "z=[1, 2]"}, "nothing that is differentiated by is called z"),
+        ({"jvp": "[1, 2]"}, r"x needs an array of shape \(2,\), and here is one number"),
+        ({"vjp": "1"}, r"this needs an array of shape \(2,\)"),
+        ({"vjp": "[[1, 2]]"}, r"this needs an array of shape \(2,\), and here is an array of shape \(1, 2\)"),
+        ({"vjp": "[1, 2"}, "never closed"),
+    ],
+)
+def test_a_direction_of_another_shape_is_refused(asked: dict[str, Any], told: str) -> None:
+    with pytest.raises(Mistake, match=told) as caught:
+        directional("x*y", {"x": [1, 2], "y": 3}, **asked)
+    assert caught.value.source is not None or not isinstance(caught.value, UnreadableDirection)
+
+
+@given(st.text("[]=,x y1", max_size=14))
+def test_any_text_is_a_direction_of_arrays_or_a_mistake(text: str) -> None:
+    with contextlib.suppress(Mistake):
+        assert directional("x*y", {"x": [1, 2], "y": 3}, jvp=text).jvp is not None
+
+
+# -- second derivatives -----------------------------------------------------------------------------------------------
+
+
+def test_the_hessian_of_a_quadratic_form_is_its_matrix() -> None:
+    found = backprop.hessian("x @ A @ x", {"A": [[2, 1], [3, 5]], "x": [1, 1]}, wrt=["x"])
+    assert found["x"]["x"].tolist() == [[4, 4], [4, 10]]
+
+
+def test_blocks_have_the_shapes_of_both_inputs() -> None:
+    found = backprop.hessian("sum(W @ x)*b", {"W": [[1, 2], [3, 4], [5, 6]], "x": [1, 1], "b": 2})
+    assert found["W"]["x"].shape == (3, 2, 2)
+    assert found["x"]["W"].shape == (2, 3, 2)
+    assert found["x"]["b"].tolist() == [9, 12]
+    assert found["b"]["b"] == 0
+    assert np.array_equal(found["W"]["x"], found["x"]["W"].transpose(1, 2, 0))
+
+
+def test_a_vector_has_no_hessian() -> None:
+    for asked in ({"hessian": True}, {"hvp": "[1, 1]"}, {"order": 2, "jvp": "[1, 1]"}):
+        with pytest.raises(OutputNotANumber):
+            directional("x^2", {"x": [1, 2]}, **asked)
+    assert call("hessian", "x^2", "--x", "[1, 2]")[0] == 2
+
+
+LARGE = {"W": np.asarray(numbers(300, 100, seed=41)), "x": np.asarray(numbers(100, seed=42))}
+
+
+def test_a_large_hessian_is_refused_with_what_to_do() -> None:
+    for asked in ({"hessian": True}, {"order": 2, "jvp": {"x": np.ones(100)}}):
+        with pytest.raises(TooMuchWork) as caught:
+            directional("sum(tanh(W @ x)^2)", LARGE, **asked)
+        assert "--hvp" in caught.value.repair
+    with pytest.raises(TooMuchWork):
+        backprop.hessian("sum(tanh(W @ x)^2)", LARGE, wrt=["x"])
+
+
+def test_the_product_with_a_large_hessian_is_a_difference_of_gradients() -> None:
+    program, v = "sum(tanh(W @ x)^2)", np.asarray(numbers(100, seed=43))
+    found = directional(program, LARGE, hvp={"x": v}).hvp
+    assert found is not None
+    h = 1e-5
+    beside = [backprop.grad(program, LARGE | {"x": LARGE["x"] + sign * h * v})[1] for sign in (1, -1)]
+    for name, moved in found[1].items():
+        quotient = (beside[0][name] - beside[1][name]) / (2 * h)
+        assert np.abs(np.array(moved) - quotient).max() <= 1e-7 * np.abs(quotient).max()
+
+
+@pytest.mark.parametrize("layer", [one for one in LAYERS if one.name not in ("784-128-10", "all-irises")],
+                         ids=lambda one: one.name)  # fmt: skip
+def test_dual_numbers_move_the_gradient_as_the_opened_program_does(layer: Layer) -> None:
+    found = outputs(layer.program, layer.inputs, layer.wrt)
+    shapes = {part.name: part.shape for part in found.parts}
+    given_direction = {name: numbers(*shape, seed=51) if shape else 0.7 for name, shape in shapes.items()}
+    along = components(found.kind, "hvp", given_direction, shapes)
+    dual, _ = moving_gradient(found, found.direction(along))
+    opened = directional(layer.program, layer.inputs, layer.wrt, hvp=given_direction).hvp
+    assert opened is not None
+    for name, moved in opened[1].items():
+        size = max(1e-30, float(np.abs(np.array(moved)).max()))
+        assert np.abs(np.asarray(dual[name]) - np.array(moved)).max() <= 1e-11 * size
+
+
+def test_dual_numbers_are_exact_over_fractions() -> None:
+    found = Outputs(at("sum((W @ x)^3)", {"W": [[1, 2], [3, 4]], "x": ["1/3", "1/2"]}, kind=by_name("exact")))
+    along = found.direction(components(found.kind, "hvp", "x=[1, 0]", {part.name: part.shape for part in found.parts}))
+    dual, _ = moving_gradient(found, along)
+    # ∂f/∂x = 3 Wᵀ(Wx)², moved by v: 6 Wᵀ diag(Wx) W v, with Wx = [4/3, 3] and W v = [1, 3]
+    assert dual["x"].tolist() == [6 * (Fraction(4, 3) + 27), 6 * (2 * Fraction(4, 3) + 36)]
+
+
+def test_a_kink_leaves_no_product_unless_the_gradient_moves_evenly() -> None:
+    large = {"W": np.ones((300, 100)), "x": np.zeros(100)}
+    with pytest.raises(Undefined, match="kink or a boundary at relu"):
+        directional("sum(relu(W @ x)^2) + sum(relu(W @ x))", large, ["x"], hvp=np.ones(100))
+    # max(0, ·)² has a slope that bends at 0
+    with pytest.raises(Undefined, match="kink or a boundary at relu"):
+        directional("sum(relu(W @ x)^2)", large, ["x"], hvp=np.ones(100))
+    # |y|³ is as smooth as can be at 0 up to its second derivative
+    found = directional("sum(abs(W @ x)^3)", large, ["x"], hvp=np.ones(100))
+    assert found.hvp is not None
+    assert set(found.hvp[1]["x"]) == {0.0}  # type: ignore[arg-type]
+    assert any("evenly" in note.text for note in found.notes)
+
+
+def test_ties_for_the_largest_are_kinks_of_the_product() -> None:
+    large = {"X": np.ones((200, 200))}
+    with pytest.raises(Undefined, match="kink"):
+        directional("sum(max(X, axis=1)^2)", large, hvp=np.eye(200))
+    alone = np.arange(200.0)[None, :] + np.zeros((200, 1))
+    found = directional("sum(max(X, axis=1)^2)", {"X": alone}, hvp=np.ones((200, 200))).hvp
+    assert found is not None
+    moved = np.array(found[1]["X"])  # 2·1 in the last column, where the largest stand
+    assert moved[:, -1].tolist() == [2.0] * 200
+    assert not moved[:, :-1].any()
+
+
+def test_second_derivatives_by_what_is_worked_out_are_refused() -> None:
+    with pytest.raises(NoVariable):
+        directional("z = W @ x; sum(z^2)", {"W": np.ones((200, 200)), "x": np.ones(200)}, ["z"], hvp=np.ones(200))
+
+
+# -- witnesses --------------------------------------------------------------------------------------------------------
+
+
+def test_a_wrong_rule_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = outputs(DENSE, AT_DENSE)
+    assert [(one.of, one.by, one.verdict) for one in found.matrix()[2]] == [
+        ("W", "opened", "agrees"),
+        ("x", "opened", "agrees"),
+        ("all", "forward mode", "agrees"),
+    ]
+    wrong = outputs(DENSE, AT_DENSE)
+    for place, partial in enumerate(wrong.here.partials.values):
+        if isinstance(partial, Diagonal):
+            wrong.here.partials.values[place] = Diagonal(partial.values * 1.001, partial.source, partial.target)
+    told = wrong.told()
+    assert told.disagrees
+    assert {one.of for one in told.witnesses if one.verdict == "DISAGREES"} == {"W", "x"}
+
+
+def test_the_other_mode_is_a_witness_where_the_program_is_too_large_to_be_opened() -> None:
+    found = outputs("tanh(W @ x)", LARGE, ["x"]).told()
+    assert [(one.by, one.verdict) for one in found.witnesses] == [("opened", "not checked"), ("reverse mode", "agrees")]
+
+
+# -- the command ------------------------------------------------------------------------------------------------------
+
+DENSE_WORDS = ("grad", DENSE, "--W", "[[1, 2], [3, 4]]", "--x", "[0.1, -0.2]")
+
+
+def test_the_table_of_a_jacobian(golden: Callable[[str, str], None]) -> None:
+    code, out, err = call(*DENSE_WORDS, "--jacobian", "--jvp", "x=[1, 0]", "--vjp", "[1, -1]")
+    assert (code, err) == (0, "")
+    golden("jacobian/dense.txt", out)
+    code, out, _ = call("grad", "[r*cos(t), r*sin(t)]", "--r", "2", "--t", "0.5", "--jacobian")
+    golden("jacobian/polar.txt", out)
+
+
+def test_a_wide_jacobian_is_cut_by_columns_on_a_screen() -> None:
+    from backprop.render.jacobian import render
+    from backprop.render.look import Look
+
+    found = outputs("W @ x", {"W": numbers(2, 8, seed=1), "x": numbers(8, seed=2)}, ["x"]).told()
+    lines = list(render(found, "f", Look(width=50)))
+    assert max(map(len, lines)) <= 50
+    assert "∂f/∂x, shape (2, 8), columns x[0] to x[4]" in lines
+    shown = " ".join(lines)
+    assert all(f"x[{place}]" in shown for place in range(8))
+
+
+def test_a_huge_jacobian_is_told_in_a_few_words() -> None:
+    from backprop.render.jacobian import render
+    from backprop.render.look import Look
+
+    found = outputs("W @ x", {"W": np.ones((150, 150)), "x": np.ones(150)}, ["x"]).told()
+    assert "∂f/∂x, shape (150, 150): 22,500 numbers from 1 to 1, 22,500 of them not 0" in " ".join(
+        render(found, "f", Look())
+    )
+
+
+def test_json_has_every_number_with_its_shape() -> None:
+    code, out, _ = call(*DENSE_WORDS, "--jacobian", "--jvp", "x=[1, 0]", "--vjp", "[1, -1]", "--format", "json")
+    record = json.loads(out)
+    jsonschema.validate(record, grad_schema())
+    assert code == 0
+    assert record["jacobian"]["W"]["shape"] == [2, 2, 2]
+    found = backprop.jacobian(DENSE, AT_DENSE)
+    for name, slopes in found.items():
+        assert record["jacobian"][name]["values"] == slopes.tolist()
+    assert record["passes"] == {"mode": "reverse", "forward": 4, "reverse": 2}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("x^2", "--x", "3"),
+        ("x*y", "--x", "3", "--y", "2", "--jacobian", "--hessian", "--jvp", "x=1", "--hvp", "y=1", "--vjp", "2"),
+        ("exp(x)", "--x", "0", "--order", "3"),
+        ("sum(x^2)", "--x", "[1, 2]", "--hessian", "--hvp", "[1, 0]", "--order", "2", "--jvp", "[1, 1]"),
+        ("relu(x)", "--x", "[0, 2]", "--jacobian"),
+        ("x^2", "--x", "[1, 2]", "--sparsity"),
+        ("[x, 2*x]", "--x", "1/3", "--kind", "exact", "--jacobian"),
+    ],
+)
+def test_what_grad_prints_in_json_is_as_its_schema_says(words: tuple[str, ...]) -> None:
+    code, out, _ = call("grad", *words, "--format", "json")
+    assert code == 0
+    jsonschema.validate(json.loads(out), grad_schema())
+
+
+def test_the_hessian_of_arrays_is_as_its_schema_says() -> None:
+    code, out, _ = call("hessian", "sum(W @ x)*b", "--W", "[[1, 2]]", "--x", "[1, 1]", "--b", "2", "--format", "json")
+    record = json.loads(out)
+    jsonschema.validate(record, hessian_schema())
+    assert code == 0
+    assert record["inputs"] == {"W": [[1, 2]], "x": [1, 1], "b": 2}
+    assert record["shapes"] == {"W": [1, 2], "x": [2], "b": []}
+    assert record["hessian"]["W"]["x"] == [[[2, 0], [0, 2]]]
+    assert record["hessian"]["b"] == {"W": [[1, 1]], "x": [1, 2], "b": 0}
+
+
+def test_too_many_derivatives_are_refused_before_memory_is() -> None:
+    with pytest.raises(TooMuchWork, match="elements") as caught:
+        backprop.jacobian("x*y", {"x": np.ones(5000), "y": np.ones(5000)})
+    assert "--vjp" in caught.value.repair
+
+
+def test_the_number_of_passes_of_a_square_map_says_forward_where_it_costs_no_more() -> None:
+    assert outputs("tanh(W @ x)", {"W": np.ones((2, 2)), "x": np.ones(2)}, ["x"]).plan()[0].mode == "forward"
+
+
+def test_a_node_that_is_another_one_turned_is_told_apart_from_it() -> None:
+    # relu(z) - relu(-z) is z, and the elements of z are those of x in another order
+    for program in ("z = x.T; relu(z) - relu(-z) + 5*x.T", "z = x[[0], :].T; relu(z) - relu(-z) + 5*x.T"):
+        found = directional(program, {"x": [[0, 1]]}, ["z"], jacobian=True, vjp="[[1], [2]]", jvp="[[3], [4]]")
+        assert found.jacobian is not None
+        assert found.vjp is not None
+        assert found.jvp is not None
+        assert found.jacobian.derivatives["z"] == [[[[1], [0]]], [[[0], [1]]]]
+        assert (found.vjp[1], found.jvp[1]) == ({"z": [[1], [2]]}, [[3], [4]])
+        assert [one.verdict for one in found.jacobian.witnesses if one.by == "opened"] == ["agrees"]
+    assert backprop.grad("z = x.T; sum(relu(z) - relu(-z)) + 5*sum(x)", {"x": [[0, 1]]}, wrt=["z"])[1][
+        "z"
+    ].tolist() == [
+        [1],
+        [1],
+    ]
