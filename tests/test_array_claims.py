@@ -117,9 +117,10 @@ def test_a_formula_is_judged_at_random_points_too() -> None:
     assert one.verdict == "right"
     assert one.points is not None
     assert one.points >= 4
-    lucky = judged("b = [-0.7268619813835873, -1.6713904598036562]*(W[0,0])")
+    lucky = judged("dy = 2*(y - a)*W[0,0]")
     assert lucky.verdict == "wrong"
     assert "by luck" in (lucky.reason or "")
+    assert lucky.slips == []
 
 
 # -- claims that are wrong, and why -------------------------------------------------------------------------------

@@ -21,12 +21,13 @@ from backprop.conventions.opinions import opinions
 from backprop.figures import elements_of
 from backprop.mistakes import NotATrace
 from backprop.point import Program, at
-from backprop.record import Edge, Trace
+from backprop.record import Edge, Trace, carried_name
 from backprop.render import by_name, formats
 from backprop.render.look import Look
 from backprop.schema import schema
 from backprop.tracing import trace
 from backprop.working import in_matrices
+from command import call
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 
@@ -148,6 +149,18 @@ def test_a_batch_has_the_mean_loss_and_the_adjoints_that_a_loop_over_its_rows_ha
     assert found.gradient["W"] == pytest.approx(np.array(weights), rel=1e-13)
 
 
+def test_what_is_carried_has_a_name_that_no_operand_has() -> None:
+    program, inputs = "g = W @ t; L = sum(g*t)", {"W": [[1, 2], [3, 4]], "t": [1, 2]}
+    found = traced(program, inputs)
+    assert edge(found, "t", "v1").pull == "g_*g"
+    assert edge(found, "W", "g").pull == "outer(g_, t)"
+    is_what_the_pulls_say(found)
+    assert "∂L/∂W = ∂L/∂g tᵀ = outer(∂L/∂g, t) = outer([1, 2], [1, 2]) = [[1, 2], [2, 4]]" in lines(found)
+    forward = traced(program, inputs, mode="forward", wrt=["t[0]"])
+    assert edge(forward, "t", "g").pull == "W @ t_"
+    is_what_the_pulls_say(forward, forward=True)
+
+
 def test_the_sum_over_the_batch_is_a_step_of_its_own() -> None:
     found = traced("z = X*w + b; L = sum(z)", {"X": [[1, 2], [3, 4], [5, 6]], "w": [10, 20], "b": 1})
     ones = "[[1, 1], [1, 1], [1, 1]]"
@@ -157,6 +170,13 @@ def test_the_sum_over_the_batch_is_a_step_of_its_own() -> None:
     assert f"∂L/∂b = ∂L/∂z · ∂z/∂b = sum(∂L/∂z) = sum({ones}) = 6" in written
     numbers = f"sum({ones}*[[1, 2], [3, 4], [5, 6]], 0)"
     assert f"∂L/∂w = ∂L/∂v1 · ∂v1/∂w = sum(∂L/∂v1*X, 0) = {numbers} = [9, 12]" in written
+
+
+def test_a_part_of_an_adjoint_is_told_from_the_adjoint_of_a_part() -> None:
+    written = lines(traced("v = [x, 2*y]; L = sum(v^2)", {"x": 3, "y": 1}))
+    assert "∂L/∂x = ∂L/∂v · ∂v/∂x = (∂L/∂v)[0] = [6, 4][0] = 6" in written
+    written = lines(traced("v = concat(a, b); L = sum(v^2)", {"a": [3, 1], "b": [2]}))
+    assert "∂L/∂a = ∂L/∂v · ∂v/∂a = (∂L/∂v)[0:2] = [6, 2, 4][0:2] = [6, 2]" in written
 
 
 def test_where_edges_meet_arrays_are_added() -> None:
@@ -384,6 +404,13 @@ def test_kinks_of_one_array_make_one_note() -> None:
     assert {one.of for one in found.one_sided} == {f"z[{i}]" for i in range(50)}
 
 
+def test_grad_tells_of_the_kinks_of_an_array_once() -> None:
+    code, out, err = call("grad", "L = sum(relu(x))", "--x", "[0, 0, 0, 1, 0]")
+    assert (code, out) == (0, "L     = 1\n∂L/∂x = [0, 0, 0, 1, 0]\n")
+    assert err.count("has no derivative") == 1
+    assert "likewise at v1[1], v1[2], v1[4]" in err
+
+
 def test_a_tie_among_many_elements_tells_those_that_tie() -> None:
     found = traced("L = max(x)", {"x": [*range(40), 39, *range(20)]})
     (told,) = (note.text for note in found.notes if note.code == "kink" and note.node == "L")
@@ -461,6 +488,16 @@ def test_fractions_stay_fractions_in_arrays() -> None:
 def test_a_fraction_that_does_not_come_out_is_refused_at_its_element() -> None:
     with pytest.raises(mistakes.NotExact, match=r"v1\[1\] = tanh\(x\[1\]\) at x\[1\] = 1"):
         trace("L = sum(tanh(x))", {"x": [0, 1]}, kind="exact", check=False)
+
+
+def test_an_element_that_may_have_no_value_is_not_proven() -> None:
+    pytest.importorskip("flint")
+    found = traced("L = sum(sqrt(x))", {"x": ["0..1", 4]}, kind="certified")
+    assert found.exit_code == 3
+    assert found.gradient["x"][0] is None  # type: ignore[index]
+    assert "∂L/∂x[0] not proven" in notes(found)["not-proven"]
+    assert not found.node("x").proven
+    assert not edge(found, "x", "v1").proven
 
 
 def test_on_a_plain_tape_the_birthplace_is_an_element() -> None:
@@ -601,7 +638,8 @@ def is_what_the_pulls_say(found: Trace, forward: bool = False) -> None:
         source, target = nodes[one.source], nodes[one.target]
         names = [name for name in (target.id, *target.args) if re.fullmatch(r"\w+", name)]
         known: dict[str, Any] = {name: nodes[name].value for name in names if re.search(rf"\b{name}\b", one.pull)}
-        known["t" if forward else "g"] = source.tangent if forward else target.adjoint
+        letter = carried_name("t" if forward else "g", (target.id, *target.args))
+        known[letter] = source.tangent if forward else target.adjoint
         point = Program(f"pulled = {one.pull}").at(known)
         end = target if forward else source
         brought = np.broadcast_to(point.values[point.graph.output], end.shape or ())

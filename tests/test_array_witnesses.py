@@ -143,6 +143,27 @@ def test_a_program_too_large_to_open_has_quotients_forward_mode_and_its_operatio
     assert one(found, "all", "array rules").verdict == "agrees"
 
 
+def test_where_there_are_too_many_elements_each_array_is_moved_as_a_whole_with_many_digits(no_sympy: None) -> None:
+    rng = np.random.default_rng(5)
+    inputs = {
+        "X": rng.normal(size=(12, 4)),
+        "W": rng.normal(size=(4, 3)),
+        "b": rng.normal(size=3),
+        "V": rng.normal(size=(3, 3)),
+        "y": [row % 3 for row in range(12)],
+    }
+    program = "L = cross_entropy(tanh(X@W + b)@V, y)"
+    found = said(program, inputs)
+    for name in inputs:
+        assert one(found, name, "difference").verdict == "agrees"
+        assert one(found, name, "difference").reason == "along one direction"
+        assert (one(found, name, "difference").digits or 0) > 13
+    with planted(ops.by_name("matmul"), pulls=("g @ B.T", "(A.T @ g)*1.001")):
+        found = said(program, inputs)
+    verdicts = {name: one(found, name, "difference").verdict for name in inputs}
+    assert verdicts == {"X": "agrees", "W": "DISAGREES", "b": "agrees", "V": "DISAGREES", "y": "agrees"}
+
+
 def test_a_quotient_in_doubles_is_good_to_many_digits_and_tells_a_kink() -> None:
     found = quotients.quotient(lambda h: float(np.exp(3 * h)))
     assert abs(found.slope - 3) < 1e-10

@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import json
 import math
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
@@ -15,11 +16,12 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import backprop
 import frameworks
+from backprop import ops
 from backprop.higher.array_directions import moving_gradient
 from backprop.higher.directions import components, directional
 from backprop.higher.jacobians import Outputs
@@ -35,10 +37,13 @@ from backprop.mistakes import (
     Undefined,
     UnreadableDirection,
 )
+from backprop.ops import Row
 from backprop.point import at
 from backprop.schema import grad_schema, hessian_schema
+from backprop.writing import ATOM, written
 from command import call
 from layers import ATTENTION, LAYERS, Layer, numbers
+from programs import points, programs
 
 FIGURES = Path(__file__).parent / "arrays" / "jacobians.json"
 DENSE = "tanh(W @ x)"
@@ -527,9 +532,9 @@ def test_a_huge_jacobian_is_told_in_a_few_words() -> None:
     from backprop.render.look import Look
 
     found = outputs("W @ x", {"W": np.ones((150, 150)), "x": np.ones(150)}, ["x"]).told()
-    assert "∂f/∂x, shape (150, 150): 22,500 numbers from 1 to 1, 22,500 of them not 0" in " ".join(
-        render(found, "f", Look())
-    )
+    lines = list(render(found, "f", Look()))
+    assert lines[1].startswith("∂f/∂x, shape (150, 150): 22,500 numbers from 1 to 1, 22,500 of them not 0; --full")
+    assert len(list(render(found, "f", Look().in_full()))) > 150
 
 
 def test_json_has_every_number_with_its_shape() -> None:
@@ -599,3 +604,119 @@ def test_a_node_that_is_another_one_turned_is_told_apart_from_it() -> None:
         [1],
         [1],
     ]
+
+
+def test_infinities_that_were_given_are_no_overflow() -> None:
+    found = directional("x + 1/y", {"x": ["inf", 1], "y": ["inf", 2]}, jacobian=True, vjp="[1, 2]", jvp="x=[1, 1]")
+    assert found.jacobian is not None
+    assert found.jvp is not None
+    assert found.jacobian.derivatives == {"x": [[1, 0], [0, 1]], "y": [[0, 0], [0, -0.25]]}
+    assert found.jvp[1] == [1, 1]
+
+
+def test_an_answer_beyond_all_doubles_says_so() -> None:
+    for asked in ({"jvp": "y=1e10"}, {"vjp": "[1e10, 0]"}):
+        with pytest.raises(Undefined, match=r"overflows: it is beyond"):
+            directional("x*y", {"x": [1e300, 2], "y": 1}, **asked)  # type: ignore[arg-type]
+    with pytest.raises(Undefined, match=r"f\[0\]"):
+        backprop.jacobian("exp(x)", {"x": [1000, 1]})
+
+
+@pytest.mark.filterwarnings("error")
+def test_nothing_is_said_by_numpy() -> None:
+    for program, inputs in (("exp(x)", {"x": [1000, 1]}), ("1/x", {"x": [0, 1]}), ("x", {"x": ["inf", 1]})):
+        with contextlib.suppress(Mistake):
+            backprop.jacobian(program, inputs)
+
+
+def test_a_program_without_inputs_has_no_derivatives() -> None:
+    told = "there is no input, so there are no derivatives\n"
+    assert call("grad", "[1, 2]", "--jacobian")[:2] == (0, f"f = [1, 2]\n\n{told}")
+    assert call("grad", "[1, 2]", "--sparsity")[:2] == (0, told)
+
+
+KINKED = ("relu(x)", "abs(x*y)", "max(x, y)", "relu(x - y) - relu(y - x)", "sqrt(x)", "log(y)", "where(x > z, x, z^2)")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(st.data())
+def test_the_rows_of_a_vector_are_the_gradients_of_its_elements(data: st.DataObject) -> None:
+    several = data.draw(st.lists(programs(3) | st.sampled_from(KINKED), min_size=1, max_size=3))
+    inputs = data.draw(points | st.fixed_dictionaries(dict.fromkeys("xyz", st.sampled_from([-1.0, 0.0, 0.5, 1.0]))))
+    statements: list[str] = []
+    last: list[str] = []
+    for place, program in enumerate(several):
+        own = re.sub(r"\bn(\d)", rf"m{place}n\1", program)
+        *before, element = [part.strip() for part in own.split(";")]
+        statements += before
+        last.append(element)
+    whole = "; ".join([*statements, f"[{', '.join(last)}]"])
+    expected: list[dict[str, float]] = []
+    for program in several:
+        try:
+            expected.append(backprop.grad(program, inputs)[1])
+        except Undefined:
+            with pytest.raises(Undefined):
+                backprop.jacobian(whole, inputs)
+            return
+    mode = data.draw(st.sampled_from(["forward", "reverse", None]))
+    for name, slopes in backprop.jacobian(whole, inputs, mode=mode).items():
+        for row, slope in zip(expected, slopes, strict=True):
+            assert slope == pytest.approx(row.get(name, 0.0), rel=1e-9, abs=1e-12)
+
+
+def test_an_array_and_a_part_of_it_may_both_be_asked_for() -> None:
+    program, inputs, wrt = "relu(x) - relu(-x)", {"x": [0, 2]}, ["x", "x[0]"]
+    found = directional(program, inputs, wrt, jacobian=True, vjp="[3, 5]", jvp="x=[1, 1] x[0]=4")
+    assert found.jacobian is not None
+    assert found.jacobian.derivatives == {"x": [[1, 0], [0, 1]], "x[0]": [1, 0]}
+    assert found.vjp is not None
+    assert found.vjp[1] == {"x": [3, 5], "x[0]": 3}
+    assert found.jvp is not None
+    assert found.jvp[1] == [5, 1]
+    second = directional("sum(x^3)", {"x": [1, 2]}, wrt, hvp="x=[1, 1] x[0]=4", hessian=True)
+    assert second.hvp is not None
+    assert second.hvp[1] == {"x": [30, 12], "x[0]": 30}
+
+
+def test_the_schema_of_grad_is_printed() -> None:
+    code, out, _ = call("schema", "--of", "grad")
+    assert code == 0
+    assert json.loads(out) == grad_schema()
+    jsonschema.Draft202012Validator.check_schema(grad_schema())
+
+
+def test_the_table_of_the_hessian_of_arrays(golden: Callable[[str, str], None]) -> None:
+    code, out, err = call("hessian", "sum(W @ x)*b", "--W", "[[1, 2]]", "--x", "[1, 3]", "--b", "2", "--wrt", "x,b")
+    assert (code, err) == (0, "")
+    golden("hessian/arrays.txt", out)
+
+
+ROWS = [row for row in ops.rows() if row.samples and not row.conditions and not row.gives_condition]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_dual_numbers_know_every_operation(row: Row) -> None:
+    for sample in row.samples:
+        inputs: dict[str, Any] = {}
+        operands = []
+        for position, (name, value) in enumerate(zip(row.names(len(sample)), sample, strict=True)):
+            setting = row.is_setting(position) or value == ":" or (row.name in ("index", "put") and name[:2] == "at")
+            if not setting:
+                inputs[name] = value if isinstance(value, str) else [float(value), float(value)]
+            operands.append((str(value) if setting else name, ATOM))
+        program = f"r = {written(row, operands)[0]}; sum(r*r) + sum(r)"
+        if not inputs or (":" in sample and not row.form):
+            continue  # a slice stands in brackets alone
+        found = outputs(program, inputs)
+        shapes = {part.name: part.shape for part in found.parts}
+        along = {name: numbers(*shape, seed=61) if shape else 0.7 for name, shape in shapes.items()}
+        try:
+            opened = directional(program, inputs, hvp=along).hvp
+        except Undefined:
+            continue  # (-2)^y, where y moves
+        dual, _ = moving_gradient(found, found.direction(components(found.kind, "hvp", along, shapes)))
+        assert opened is not None
+        for name, moved in opened[1].items():
+            size = max(1e-12, float(np.abs(np.array(moved)).max()))
+            assert np.abs(np.asarray(dual[name]) - np.array(moved)).max() <= 1e-9 * size, program

@@ -19,7 +19,7 @@ ROOT = Path(backprop.__file__).parent
 # From the words on the line to the lines on the screen: a module imports its own layer and those above it. A package
 # stands for all of its modules but those that are named elsewhere.
 LAYERS = (
-    "figures mistakes factors arrays_text",
+    "figures notation mistakes factors arrays_text",
     "ops writing",
     "kinds balls conventions",
     "syntax misreadings grammar numerals value_files bindings",

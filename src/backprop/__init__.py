@@ -72,7 +72,7 @@ def trace(
         undefined=undefined,
         convention=convention,
         rounding=rounding,
-        opened=None if opened is False else () if opened is True else opened,
+        opened=_names_to_open(opened),
     )
 
 
@@ -202,9 +202,12 @@ def paths(
 ) -> Iterator[PathTerm]:
     """The paths from a node to the output (or to `target`), lazily, each with its term.
 
-    Of an array program they lead through its opened graph, whose nodes are single numbers: `source="W[0,1]"`.
+    Of an array program they lead through its opened graph, whose nodes are single numbers: `source="W[0,1]"`; of an
+    array, "W", come those of each element, one after the other (`one.routes.source_id` tells which).
     """
-    from backprop.path_sums import Routes, listing
+    from itertools import chain
+
+    from backprop.path_sums import listing, routes
 
     found = trace(
         program,
@@ -216,7 +219,7 @@ def paths(
         convention=convention,
         opened=True,
     )
-    return listing(Routes(found, source, target))
+    return chain.from_iterable(map(listing, routes(found, [source], target)))
 
 
 def check(
@@ -225,15 +228,16 @@ def check(
     *,
     wrt: Sequence[str] | None = None,
     claims: Sequence[str] = (),
+    opened: bool | Sequence[str] = False,
 ) -> CheckReport:
     """Every witness in full, with the convergence of difference quotients, or a judgement of claims.
 
     A claim is what somebody says of a derivative or a value: "dx = -4", "df/dz = 2*x + 1", "f = 1/3", "x = undefined".
-    A claimed formula needs no inputs. Raises `Mistake` for what cannot be read.
+    A claimed formula needs no inputs. `opened` as in `trace`. Raises `Mistake` for what cannot be read.
     """
     from backprop.checks import check as run
 
-    return run(program, inputs or {}, wrt=wrt, claims=claims)
+    return run(program, inputs or {}, wrt=wrt, claims=claims, opened=_names_to_open(opened))
 
 
 def cost(
@@ -251,6 +255,11 @@ def cost(
     from backprop import costs
 
     return costs.cost(program, inputs, wrt=wrt, time=time, longest=longest)
+
+
+def _names_to_open(opened: bool | Sequence[str]) -> Sequence[str] | None:
+    """The nodes to open: None for no opening, no names for all."""
+    return None if opened is False else () if opened is True else opened
 
 
 def compile(program: str) -> Program:

@@ -37,7 +37,7 @@ def edges_of_arrays(
         told = _Told(point, row, node, position)
         if rule is not None:
             found.formula = told.rule(rule, partial)
-            found.proven = not is_unproven(partial)
+            found.proven = not any(map(is_unproven, kind.elements(getattr(partial, "values", partial))))
         if is_known:
             found.pull = told.pull(found.formula, partial, mode)
         found.partial = told.partial(partial)

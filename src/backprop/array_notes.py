@@ -158,6 +158,12 @@ def _of_elements(point: ArrayPoint, opened: Point) -> Iterator[Note]:
     yield from of_numbers.unused_holes(point)  # of whole arrays, which are not opened
 
 
+def gathered(point: Point, notes: Iterable[Note]) -> Iterator[Note]:
+    """Notes about elements, each told once for all elements of an array."""
+    assert isinstance(point, ArrayPoint)
+    return _grouped(point, notes)
+
+
 def _grouped(point: ArrayPoint, notes: Iterable[Note]) -> Iterator[Note]:
     """One note for those of one sort about elements of one array: the first, and where it is likewise."""
     groups: dict[tuple[str, Any], list[Note]] = {}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from backprop import ops
-from backprop.arrays_text import element_name, element_of
+from backprop.arrays_text import element_name, element_of, named_elements
 from backprop.beside.singular import Singulars
 from backprop.graph import INPUT, Graph
 from backprop.kinds import Hole, Kind, is_number
@@ -47,7 +47,8 @@ def opened_at(point: Point, names: Sequence[str] = (), steps: Sequence[str] = ()
     """The program at a point opened into its scalar graph; with `names`, those nodes of it alone.
 
     A node is opened together with the steps without a name on the way to it. A scalar program is open already.
-    `steps` are nodes of the opened program whose derivatives are asked for besides. Raises `UnknownNode`, `NothingToOpen`, `TooLargeToOpen` and `OutputNotANumber`.
+    `steps` are nodes of the opened program whose derivatives are asked for besides.
+    Raises `UnknownNode`, `NothingToOpen`, `TooLargeToOpen` and `OutputNotANumber`.
     """
     nodes: set[int] = set()
     for node, name in zip(resolve(point.graph, names), names, strict=False):
@@ -124,8 +125,19 @@ class ArrayPoint(Point):
         if limit not in self._graphs:
             rows = {node: self.graph.row(node) for node in self.wrt}
             apart = {node for node, row in rows.items() if row is not None and row.arrays}
-            self._graphs[limit] = open_graph(self.graph, self.kind.base, self.given, limit, apart)
+            small = self._least() <= limit
+            self._graphs[limit] = open_graph(self.graph, self.kind.base, self.given, limit, apart) if small else None
         return self._graphs[limit]
+
+    def _least(self) -> int:
+        """How many scalar nodes there are at least: one for each element that is given or worked out by itself."""
+        rows = map(self.graph.row, range(len(self.graph)))
+        given = self.graph.inputs.values()
+        return sum(
+            math.prod(shape_of(value))
+            for node, (row, value) in enumerate(zip(rows, self.values, strict=True))
+            if value is not None and (node in given if row is None else not row.arrays)
+        )
 
     def opened(self) -> Point | None:
         """The same program at the same point as a scalar program.
@@ -159,9 +171,15 @@ class ArrayPoint(Point):
         if self.shape:
             raise OutputNotANumber(self.shape, self.graph.span(self.graph.output)).within(self.syntax.source)
         known = self.opened()
-        if known is not None or (found := self.opened_graph()) is None:
-            return known
-        return self._open(found) if found.graph.output >= 0 else self
+        if known is None:
+            found = self.opened_graph()
+            if found is None:
+                return None
+            if found.graph.output < 0:
+                return self
+            known = self._open(found)
+        of_unused = (element for name in self.unused for element, _ in named_elements(name, self.given[name]))
+        return replace(known, unused=list(of_unused))
 
     def partly_opened(self, nodes: Collection[int]) -> Point | None:
         """The program at the same point with some of its operations opened; None beyond `MOST_NODES` nodes."""
@@ -202,7 +220,12 @@ class ArrayPoint(Point):
     def _is_clean(self) -> bool:
         """Whether the value and the gradient by the rules are finite numbers throughout."""
         answers = [self.value(), *self.by_rules().values()]
-        return all(is_number(one) for answer in answers for one in elements(answer))
+        return all(
+            bool(np.isfinite(answer).all())
+            if isinstance(answer, np.ndarray) and answer.dtype == np.float64
+            else all(map(is_number, elements(answer)))
+            for answer in answers
+        )
 
     def _open(self, found: Opened) -> Point:
         graph, kind = found.graph, self.kind.base

@@ -126,7 +126,8 @@ def put_together(given: Mapping[str, str]) -> dict[str, str]:
         axes = {len(at) for at in by_place}
         shape = tuple(max(one) + 1 for one in zip(*by_place, strict=False))
         if len(axes) > 1 or math.prod(shape) != len(by_place):
-            raise UnreadableArray(name, "some of its elements are missing", f"{name} has a value for each element.", None)
+            told = f"Give a value for each element of {name}."
+            raise UnreadableArray(name, "some of its elements are missing", told, None)
         found[name] = written(shape, [by_place[indices_of(shape, place)] for place in range(len(by_place))])
     return found
 

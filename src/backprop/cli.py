@@ -128,7 +128,9 @@ FILE = Option("file", "read the program from a file", "FILE")
 AT = Option("at", 'read values from a JSON file such as {"x": 2}; the command line wins', "FILE")
 OUT = Option("output", "write to a file, whole or not at all", "FILE", short="-o")
 FIGURES = Option("figures", "significant digits in tables (6)", "N")
-OPEN = Option("open", "open arrays into single numbers, each a node of its own; z,a: these nodes alone", "[NAMES]", many=True)
+OPEN = Option(
+    "open", "open arrays into single numbers, each a node of its own; z,a: these nodes alone", "[NAMES]", many=True
+)
 FULL = Option("full", "show every element of large arrays")
 KIND = Option("kind", "the kind of number: real (double precision), exact, digits:N, certified (real)", "KIND")
 LIMIT = Option("limit", "the bound of a kind: bits of an exact fraction, N of digits:N", "N")
@@ -672,8 +674,6 @@ def paths(asked: Asked) -> int:
         convention=asked.convention,
         opened=(),
     )
-    if any("[" in node.id for node in found.nodes):
-        asked.say(f"note: arrays are opened into single numbers, {len(found.nodes)} nodes; paths lead through those")
     asked.say_birth(found.birth)
     for note in found.notes:
         if note.code == "convention":

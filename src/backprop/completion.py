@@ -88,7 +88,7 @@ def _values(option: Option, command: Command, line: Sequence[str]) -> list[Offer
         from backprop import kinds
 
         return [(spelling.replace(":N", ":30"), says) for spelling, says in kinds.names()]
-    if option.value in ("NAME", "NAMES"):
+    if option.value in ("NAME", "NAMES", "[NAMES]"):
         return [(name, "") for name in _names(command, line, every=True)]
     return []
 

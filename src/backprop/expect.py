@@ -31,7 +31,8 @@ _ID = rf"{bindings.NAME}(?:~[0-9]+)?"
 _ELEMENT = re.compile(r"(.*[^\s\]])\s*\[([-−0-9,\s]+)\]")
 _SLOPE = re.compile(rf"[d∂]\s*({_ID})\s*/\s*[d∂]\s*({_ID})")
 _EQUALS = re.compile(r"(.*?)\s*(?<![<>!=])=(?!=)\s*(.*)")
-_PATHS = re.compile(rf"paths\s+from\s+({_ID})(?:\s+to\s+({_ID}))?")
+_PLACE = rf"{_ID}(?:\s*\[[0-9,\s]+\])?"
+_PATHS = re.compile(rf"paths\s+from\s+({_PLACE})(?:\s+to\s+({_PLACE}))?")
 _LATER = re.compile(r"after\s+(?:([1-9][0-9]{0,4})\s+)?steps?\s+(?:of\s+)?(\S+)\s+(.+)")
 _DECIMAL = re.compile(r"[-−+]?[0-9]*[.,]([0-9]+)(?:[eE]([-−+]?[0-9]+))?")
 
@@ -260,12 +261,17 @@ class _Checker:
         return broadcast_to(adjoint, shape)  # the same for every element
 
     def count(self, source: str, target: str | None) -> int:
-        from backprop.path_sums import Routes, count
+        """The paths between two nodes; those of an array lead through its opened program, from all its elements."""
+        from backprop.arrays_text import element_name, element_of
+        from backprop.path_sums import count, routes
         from backprop.tracing import trace
 
-        found = trace(self.program, self.given, wrt=[source], check=False)
-        ids = self.point.graph.ids
-        return count(Routes(found, ids[self.node(source)], None if target is None else ids[self.node(target)]))
+        def written(name: str) -> str:
+            stem, at = element_of(name)
+            return element_name(self.point.graph.ids[self.node(stem)], at)
+
+        found = trace(self.program, self.given, wrt=[source], check=False, opened=())
+        return sum(map(count, routes(found, [written(source)], None if target is None else written(target))))
 
     def node(self, name: str) -> int:
         return resolve(self.point.graph, [name])[0]

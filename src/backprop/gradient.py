@@ -52,8 +52,10 @@ def refuse_holes(here: Point) -> None:
     here = here.told()
     refuse(here)
     if not here.is_scalar:
+        from backprop.array_point import ArrayPoint
         from backprop.unopened import refuse as refuse_arrays
 
+        assert isinstance(here, ArrayPoint)
         refuse_arrays(here)
     answers = [one for answer in (here.answer(), *here.gradient().values()) for one in here.kind.elements(answer)]
     for answer in answers:
@@ -75,10 +77,12 @@ def refuse_holes(here: Point) -> None:
 def remarks(here: Point) -> list[Note]:
     """What a reader of the numbers alone has to know: digits that were lost, slopes taken at kinks."""
     found: list[Note] = []
-    here = here.told()
+    asked, here = here, here.told()
     if not here.is_scalar:
         from backprop import unopened
+        from backprop.array_point import ArrayPoint
 
+        assert isinstance(here, ArrayPoint)
         return list(unopened.remarks(here))
     if here.kind.unsteady:
         from backprop.notes import unsteady
@@ -93,4 +97,8 @@ def remarks(here: Point) -> list[Note]:
         from backprop.beside.one_sided import choices
 
         found += choices(here)
+    if found and not asked.is_scalar:
+        from backprop.array_notes import gathered
+
+        return list(gathered(asked, found))
     return found

@@ -385,10 +385,20 @@ def _missing(place: _Place) -> Mistake:
 
 
 def _comma(place: _Place, opener: str) -> Mistake:
-    """A comma outside a call and a vector: often a decimal comma."""
+    """A comma outside a call and a vector: often a decimal comma, or a tuple as Python has them."""
+    numbers = _tuple(place) if opener == "(" else ""
+    behind = place.source[max(0, place.opener_at - 100) : place.opener_at]
+    if numbers and (_BEFORE_A_TUPLE.search(behind) or numbers.count(",") > 1):
+        repair = f"A vector is written [{numbers}]"
+        if re.compile(r"reshape\s*\([^()]*\Z").search(behind):
+            repair = f"Sizes stand without brackets: reshape(x, {numbers})"
+        elif behind.rstrip().endswith("="):
+            repair = "Take one axis after the other: sum(sum(x, axis=1), axis=0)"
+        return mistakes.StrayComma(True, "", place.span, repair)
     if number := _decimal(place, place.begin, place.end):
         whole, digits = number.split(".")
-        return mistakes.DecimalComma(number, (place.begin - len(whole), place.end + len(digits)))
+        span = place.begin - len(whole), place.end + len(digits)
+        return mistakes.DecimalComma(number, span, bracketed=bool(numbers))
     name = _name_before(place.source, place.opener_at) if opener == "(" else ""
     if name:
         from backprop.ops import callable_names
@@ -398,6 +408,16 @@ def _comma(place: _Place, opener: str) -> Mistake:
             span = (place.opener_at - len(name), place.opener_at)
             return mistakes.UnknownFunction(name, "", known, span)
     return mistakes.StrayComma(opener == "(", name, place.span)
+
+
+# Behind these nobody writes a decimal comma: the operands of a call, and an axis.
+_BEFORE_A_TUPLE = re.compile(r"(?:[^\W\d]\w*\s*\(|,|\b(?:axis|axes|dim)\s*=)\s*\Z")
+
+
+def _tuple(place: _Place) -> str:
+    """The whole numbers in the round brackets around this place, "3, 1"; "" where other things stand there too."""
+    found = re.compile(r"\(\s*(-?[0-9]{1,9}(?:\s*,\s*-?[0-9]{1,9})+)\s*,?\s*\)").match(place.source, place.opener_at)
+    return ", ".join(re.split(r"\s*,\s*", found[1])) if found else ""
 
 
 def _name_before(source: str, offset: int) -> str:

@@ -338,8 +338,9 @@ class DecimalComma(Mistake):
     code = "decimal-comma"
     title = "a comma in a number"
 
-    def __init__(self, number: str, span: Span) -> None:
-        super().__init__("inside an expression a comma separates operands", f"Write {number}", span)
+    def __init__(self, number: str, span: Span, bracketed: bool = False) -> None:
+        vector = f", or [{number.replace('.', ', ')}] for a vector" if bracketed else ""
+        super().__init__("inside an expression a comma separates operands", f"Write {number}{vector}", span)
 
 
 class StrayComma(Mistake):
@@ -348,11 +349,11 @@ class StrayComma(Mistake):
     code = "stray-comma"
     title = "a comma stands alone"
 
-    def __init__(self, inside: bool, before: str, span: Span) -> None:
-        repair = "Separate statements with ; or write a vector: [a, b]"
+    def __init__(self, inside: bool, before: str, span: Span, repair: str = "") -> None:
+        listed, repair = repair, repair or "Separate statements with ; or write a vector: [a, b]"
         if before:
             repair = f"An entry of {before} is written {before}[0, 1]; there is no function {before}."
-        elif inside:
+        elif inside and not listed:
             repair = "A vector is written [a, b]; a call has its name right before the bracket."
         super().__init__("a comma separates the operands of a call or the entries of a vector", repair, span)
 
@@ -798,10 +799,13 @@ class NotASetting(Mistake):
     def __init__(self, function: str, parameter: str, text: str, span: Span) -> None:
         if text == "None":
             repair = f"Leave it out: {function}(x) takes all axes."
-        elif text.startswith("["):
+        elif text.startswith("[") and parameter == "axis":
             repair = f"Take one after the other: {function}({function}(x, {parameter}=1), {parameter}=0)"
+        elif text.startswith("["):
+            repair = f"Write the numbers themselves, without brackets: {function}(x, {text[1:-1]})"
         else:
-            repair = "Write it out, like 0 or -1: it is part of the program, and no derivative passes through it."
+            like = "0 or -1" if parameter == "axis" else "3"
+            repair = f"Write it out, like {like}: it is part of the program, and no derivative passes through it."
         super().__init__(f"the {parameter} of {function} is a whole number written in the program", repair, span)
 
 
@@ -925,7 +929,13 @@ class MissingValue(Mistake):
     title = "a value is missing"
 
     def __init__(
-        self, missing: list[str], given: list[str], unused: list[str], functions: Iterable[str], span: Span
+        self,
+        missing: list[str],
+        given: list[str],
+        unused: list[str],
+        functions: Iterable[str],
+        span: Span,
+        arrays: bool = False,
     ) -> None:
         name = missing[0]
         near = closest(name, unused)
@@ -944,8 +954,9 @@ class MissingValue(Mistake):
         if "T" in missing:
             parts.append("If T is to be a transpose, write A.T")
         example = " ".join(f"--{one} 2" for one in missing[:3]) + (" ..." if len(missing) > 3 else "")
-        parts.append(f"To give values: {example}   (or {name}=2)")
-        if not given and not unused:
+        written = f'; an array is written "{name}=[[1, 2], [3, 4]]"' if arrays else ""
+        parts.append(f"To give values: {example}   (or {name}=2{written})")
+        if not given and not unused and not arrays:  # formulas of arrays need their shapes
             parts.append("No values at hand? `backprop diff` and `trace --symbolic` need none.")
         super().__init__(cause, "   ".join(parts), span)
 

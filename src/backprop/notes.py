@@ -28,10 +28,22 @@ from backprop.writing import written
 
 # So many derivatives that one hole spoils are named one by one.
 MOST_NAMED = 8
+# Characters of a piece of the program that is quoted.
+LONGEST = 60
 
 
 def why(point: Point, hole: Hole) -> str:
-    """Why there is no value at a hole: the operation, what it was given, and the condition that fails."""
+    """Why there is no value at a hole: the operation, what it was given, and the condition that fails.
+
+    Of a step on the way through an operation on arrays, as f.7 = log(f.6), the operation is told too: logdet(A).
+    """
+    graph = point.graph
+    start, end = graph.span(hole.node)
+    is_step = "." in graph.ids[hole.node] and end - start <= LONGEST
+    return _why(point, hole) + (f" (a step of {graph.source[start:end]})" if is_step else "")
+
+
+def _why(point: Point, hole: Hole) -> str:
     graph, node = point.graph, hole.node
     name = graph.ids[node]
     row = graph.row(node)

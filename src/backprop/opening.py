@@ -62,6 +62,8 @@ def open_graph(
                     value = arrays.apply(ops.by_name("copy"), [value])
             elif node in graph.literals:
                 value = arrays.number(graph.literals[node])
+                if node in graph.names:  # its derivatives may be asked for
+                    _name_constants(kind, graph.ids[node], value)
             else:
                 shape, texts = parts(given[name])
                 if len(texts) > limit:
@@ -135,6 +137,12 @@ def _places(value: Any) -> Any:
     """The nodes of the elements of a value, in its shape."""
     nodes = [element.node if isinstance(element, Element) else -1 for element in elements(value)]
     return np.array(nodes, dtype=np.int64).reshape(shape_of(value))
+
+
+def _name_constants(kind: Elements, name: str, value: Any) -> None:
+    """Nodes for the elements of a constant that has a name."""
+    for at, element in zip(np.ndindex(*shape_of(value)), elements(value), strict=True):
+        kind.graph.names[kind.placed(element)] = element_name(name, at)
 
 
 def steps_to(graph: Graph, node: int) -> set[int]:

@@ -283,7 +283,8 @@ class Program:
         if missing:
             span = graph.span(graph.inputs[missing[0]])
             functions = ops.callable_names()
-            raise MissingValue(missing, list(given), unused, functions, span).within(syntax.source, self.origin)
+            asked = MissingValue(missing, list(given), unused, functions, span, has_arrays(graph, given))
+            raise asked.within(syntax.source, self.origin)
         nodes = resolve(graph, wrt)
         moving = graph.moving(nodes)
         sort: type[Point] = Point

@@ -390,10 +390,17 @@ def _nodes(point: Point, mode: str, tangents: list[Any], adjoints: list[Any]) ->
                 tangent=slope if known and mode == "forward" else None,
                 adjoint=slope if known and mode == "reverse" else None,
                 taken=code == CONST or point.values[node] is not None,
-                proven=not is_unproven(point.values[node]) and not (known and is_unproven(moved)),
+                proven=_is_proven(point, point.values[node]) and not (known and not _is_proven(point, moved)),
             )
         )
     return made
+
+
+def _is_proven(point: Point, value: Any) -> bool:
+    """Whether it is known of every number in a value if it is one."""
+    if not point.kind.intervals:
+        return not is_unproven(value)
+    return value is None or not any(map(is_unproven, point.kind.elements(value)))
 
 
 def _edges(point: Point, contributions: list[Any], mode: str) -> list[Edge]:

@@ -291,7 +291,7 @@ def _tie(point: ArrayPoint, node: int, operands: list[Any], out: Any) -> str:
     if not (counts > 1).any():
         return ""
     at = _first(counts > 1)
-    told = f"{element_name(name, at)} of {name} = {point.graph.formula(node)}" if at else f"{name} = {point.graph.formula(node)}"
+    told = (f"{element_name(name, at)} of " if at else "") + f"{name} = {point.graph.formula(node)}"
     return f"kink: {told} is reached by {int(counts[at]):,} elements, which share the slope"
 
 
@@ -302,7 +302,8 @@ def _singular(point: ArrayPoint) -> tuple[int, str] | None:
     """A matrix that is singular as far as doubles can tell, so that no digit of what comes of it is known."""
     for node, condition in _conditions(point):
         if condition * EPSILON > 1e-1:
-            return node, f"{_told(point, node, condition)}: it is singular as far as doubles can tell; more digits may tell"
+            told = _told(point, node, condition)
+            return node, f"{told}: it is singular as far as doubles can tell; more digits may tell"
     return None
 
 

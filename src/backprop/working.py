@@ -24,8 +24,8 @@ NOT_PROVEN = "not proven"
 # How numbers are written unless something else is asked for.
 USUAL = Figures()
 
-# An id inside a formula: a name, or a name bound again (c~2), of an opened program an element or a step on the way to one
-# (z[0], z[0].1); neither the e of 1e-3 nor the name of a call, nor the word in front of a setting (axis=0).
+# An id inside a formula: a name, or a name bound again (c~2), of an opened program an element or a step on the way to
+# one (z[0], z[0].1); neither the e of 1e-3 nor the name of a call, nor the word in front of a setting (axis=0).
 _ID = re.compile(
     r"(?<![\w.])[^\W\d⁰¹²³⁴-⁹]\w*(?:~\d+)?(?:\[\d+(?:,\d+)*\](?:\.\d+)?|\.\d+)?(?:~\d+)?(?![\w(]|=(?!=))"
 )
@@ -78,11 +78,18 @@ class Known:
     def __init__(self, nodes: Iterable[Node] = (), figures: Figures = USUAL) -> None:
         self._nodes = {node.id: node for node in nodes}
         self._figures = figures
+        self._read: set[str] | None = None
 
     def number(self, name: str) -> str | None:
         """What is put in for the id of a node; None where its name stays."""
         node = self._nodes.get(name)
         return None if node is None or node.value is None else self._figures.put_in(node.value)
+
+    def is_read(self, name: str) -> bool:
+        """Whether a node is an operand of one that has an adjoint."""
+        if self._read is None:
+            self._read = {one for node in self._nodes.values() if node.adjoint is not None for one in node.args}
+        return name in self._read
 
     def carried(self, edge: Edge, letter: str) -> str:
         """The name that stands in the pull of an edge for what is carried: no operand is called so."""
@@ -172,7 +179,8 @@ def put_numbers_in(formula: str, numbers: Callable[[str], str | None]) -> str:
             whole = numbers(name) if mark else None
             if whole is None:
                 return found[0]
-            return f"{whole if _is_atom(whole) else f'({whole})'}[{rest}"
+            bare = _is_atom(whole) and not _SLOPE.fullmatch(whole)
+            return f"{whole if bare else f'({whole})'}[{rest}"
         before, after = formula[: found.start()].rstrip(), formula[found.end() :].lstrip()
         alone = (not before or before[-1] in "([,") and (not after or after[0] in ")],")
         if after[:1] in ("[", ".") and _SLOPE.fullmatch(text):
@@ -232,7 +240,10 @@ def reverse_working(
         terms = found  # the one without a value must be seen
     edges = [edge for _, edge in terms]
     if not edges:
-        return Working(left, value=value, remark="" if node.id == output else f"{output} does not depend on {node.id}")
+        remark = "" if node.id == output else f"{output} does not depend on {node.id}"
+        if remark and known is not None and known.is_read(node.id):
+            remark = f"no derivative passes through {node.id}"  # as class numbers
+        return Working(left, value=value, remark=remark)
     doubled = parallel(edges)
     back = [_Brought(edge, adjoint, slope(output, edge.target), "g", known) for adjoint, edge in terms]
     return Working(

@@ -167,6 +167,15 @@ def leads_to_output(graph: Graph, node: int) -> bool:
     return graph.output in reached
 
 
+def behind_output(graph: Graph) -> set[int]:
+    """The nodes that the output is worked out from, itself among them: `leads_to_output` for all nodes in one walk."""
+    reached = {graph.output}
+    for node in range(graph.output, -1, -1):
+        if node in reached:
+            reached.update(graph.operands(node))
+    return reached
+
+
 def told(middle: Any, beside: list[tuple[Any, Any]], steps: list[Any]) -> Slopes:
     """What the values at x and beside it tell; a `reason` when they tell nothing yet."""
     below = [(middle - low) / h if is_number(low) else None for (low, _), h in zip(beside, steps, strict=True)]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from backprop.beside.differences import as_double, is_heavy, leads_to_output, leaf, many, primal
+from backprop.beside.differences import as_double, behind_output, is_heavy, leaf, many, primal
 from backprop.beside.limits import Limit, Sample, limit, tends
 from backprop.beside.singular import directions, kept
 from backprop.graph import CONST, CONSTANTS, INPUT
@@ -84,7 +84,8 @@ def approach(point: Point) -> Approach | None:
         return None
     if not point.kind.digits or point.kind.propagates:
         return None
-    nodes = [node for node in point.wrt if graph.codes[node] in (INPUT, CONST) and leads_to_output(graph, node)]
+    behind = behind_output(graph)
+    nodes = [node for node in point.wrt if graph.codes[node] in (INPUT, CONST) and node in behind]
     if not nodes or not all(is_number(point.values[node]) for node in nodes):
         return None
     if len(graph) * len(nodes) > MOST:

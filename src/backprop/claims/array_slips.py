@@ -48,7 +48,7 @@ def likely(point: ArrayPoint, claim: Claim, said: list[Any], units: list[float],
 
     with np.errstate(all="ignore"):
         right = _slope(point, point.partials, claim.of, node, claim)
-        if right is None:
+        if right is None or meets(right):  # right here, and wrong elsewhere: this point tells nothing
             return []
         if theirs.ndim == 2 and meets(right.T):
             return [Slip("transposed", "it is transposed")]

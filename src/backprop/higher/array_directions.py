@@ -20,6 +20,7 @@ from backprop.higher.directions import (
     amounts,
     components,
     needs_line,
+    refuse_beyond,
     second_derivatives,
     taylor_series,
 )
@@ -51,10 +52,6 @@ def of_arrays(here: Point, asked: Question) -> Directional:
         parts=[*outputs.parts],
         figures=here.kind.figures,
     )
-    if asked.sparsity:
-        found.sparsity = outputs.patterns(asked)
-        if all(one is None for one in (asked.jvp, asked.vjp, asked.hvp, asked.order)):
-            return found
     second = asked.hvp is not None or asked.order is not None or (asked.hessian and not asked.sparsity)
     if second:
         here.gradient()  # of a vector there is none, nor is there anything beyond
@@ -68,11 +65,16 @@ def of_arrays(here: Point, asked: Question) -> Directional:
         found.jacobian = outputs.told(asked.mode)
     if asked.vjp is not None:
         seed = amounts(here, "vjp", asked.vjp, here.shape)
-        found.vjp = record(seed), {name: record(value) for name, value in outputs.pulled(seed).items()}
+        pulled = outputs.pulled(seed)
+        for name, one in zip(outputs.names, (one for value in pulled.values() for one in elements(value)), strict=True):
+            refuse_beyond(here, f"u·∂{outputs.output}/∂{name}", one)
+        found.vjp = record(seed), {name: record(value) for name, value in pulled.items()}
     if asked.jvp is not None:
         along = components(here.kind, "jvp", asked.jvp, shapes)
-        moved = record(outputs.times(outputs.direction(along)))
-        found.jvp = {name: record(amount) for name, amount in along.items()}, moved
+        moved = outputs.times(outputs.direction(along))
+        for row, one in zip(outputs.rows, elements(moved), strict=True):
+            refuse_beyond(here, f"∂{row}/∂v", one)
+        found.jvp = {name: record(amount) for name, amount in along.items()}, record(moved)
     found.notes = outputs.remarks()
     if second:
         _second(outputs, found, asked, shapes)
@@ -99,7 +101,7 @@ def _second(outputs: Outputs, found: Directional, asked: Question, shapes: Mappi
         found.hvp = {name: record(amount) for name, amount in along.items()}, found.hvp[1]
     if asked.order is not None:
         if asked.jvp is None and len(told.wrt) != 1:
-            raise needs_line(told.names())
+            raise needs_line(shapes, len(told.wrt))
         line = components(here.kind, "jvp", asked.jvp if asked.jvp is not None else [1], shapes)
         taylor_series(told, found, _by_element(outputs, told, line), asked.order)
         assert found.taylor is not None
@@ -110,9 +112,12 @@ def _by_element(outputs: Outputs, told: Point, along: Mapping[str, Any]) -> dict
     """A direction of arrays as one of the opened program, node by node."""
     found: dict[str, Any] = {}
     for part in outputs.parts:
-        found |= dict(zip(part.elements, elements(along[part.name]), strict=True))
-    # the numbers of NumPy are told in another way than those of Python
-    return {node: told.kind.number("0") + found[told.name_of(node)] for node in told.wrt}
+        amount = along[part.name]
+        # of Python's numbers, which are told in another way than those of NumPy
+        numbers = amount.reshape(-1).tolist() if part.shape else [amount]
+        for name, one in zip(part.elements, numbers, strict=True):
+            found[name] = told.kind.add(found[name], one) if name in found else one  # W and W[0] may both move
+    return {node: found[told.name_of(node)] for node in told.wrt}
 
 
 def parts(here: Point) -> list[Part]:

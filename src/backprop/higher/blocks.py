@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from backprop.arrays_text import element_name, indices_of
 
 Shape = tuple[int, ...]
 
@@ -19,16 +16,6 @@ class Part:
     name: str
     shape: Shape
     elements: list[str]
-
-
-def whole(name: str, shape: Shape) -> Part:
-    """An array as a part of its own.
-
-    >>> whole("W", (1, 2)).elements, whole("x", ()).elements
-    (['W[0,0]', 'W[0,1]'], ['x'])
-    """
-    places = range(math.prod(shape))
-    return Part(name, shape, [element_name(name, indices_of(shape, place)) for place in places])
 
 
 def nested(elements: Sequence[Any], shape: Shape) -> Any:
@@ -46,7 +33,8 @@ def nested(elements: Sequence[Any], shape: Shape) -> Any:
 def gathered(found: Mapping[str, Any], parts: Sequence[Part]) -> dict[str, Any]:
     """What is known by elements as nested lists by parts; None where nothing is known.
 
-    >>> gathered({"x[0]": 1, "x[1]": 2, "b": 3}, [whole("x", (2,)), whole("b", ())])
+    >>> parts = [Part("x", (2,), ["x[0]", "x[1]"]), Part("b", (), ["b"])]
+    >>> gathered({"x[0]": 1, "x[1]": 2, "b": 3}, parts)
     {'x': [1, 2], 'b': 3}
     """
     return {part.name: nested([found.get(one) for one in part.elements], part.shape) for part in parts}
@@ -55,7 +43,8 @@ def gathered(found: Mapping[str, Any], parts: Sequence[Part]) -> dict[str, Any]:
 def blocks(rows: Mapping[str, Mapping[str, Any]], parts: Sequence[Part]) -> dict[str, dict[str, Any]]:
     """A matrix by elements and elements as nested lists by parts and parts, first the axes of the row.
 
-    >>> blocks({"x[0]": {"x[0]": 1, "x[1]": 2}, "x[1]": {"x[0]": 2, "x[1]": 4}}, [whole("x", (2,))])
+    >>> parts = [Part("x", (2,), ["x[0]", "x[1]"])]
+    >>> blocks({"x[0]": {"x[0]": 1, "x[1]": 2}, "x[1]": {"x[0]": 2, "x[1]": 4}}, parts)
     {'x': {'x': [[1, 2], [2, 4]]}}
     """
     return {

@@ -7,6 +7,7 @@ f(x + t·v) in powers of t.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -163,11 +164,21 @@ def directional(
             "the program has no input, so it has no direction", "Leave --jvp, --hvp, --order out."
         )
     asked = Question(jvp, vjp, hvp, hessian, order, jacobian, sparsity, mode)
-    if here.is_scalar:
-        return of_numbers(here, asked)
-    from backprop.higher.array_directions import of_arrays  # with NumPy
+    patterns: list[Sparsity] = []
+    if sparsity:
+        from backprop.higher.jacobians import Outputs  # with NumPy
 
-    return of_arrays(here, asked)
+        patterns = Outputs(here).patterns(asked)
+        if all(one is None for one in (jvp, vjp, hvp, order)):
+            return Directional(here.graph.ids[here.graph.output], None, here.names(), None, sparsity=patterns)
+    if here.is_scalar:
+        found = of_numbers(here, asked)
+    else:
+        from backprop.higher.array_directions import of_arrays
+
+        found = of_arrays(here, asked)
+    found.sparsity = patterns
+    return found
 
 
 def of_numbers(here: Point, asked: Question) -> Directional:
@@ -183,14 +194,10 @@ def of_numbers(here: Point, asked: Question) -> Directional:
         figures=here.kind.figures,
         notes=[note for note in notes(here) if note.code in ("kink", "singular", "lost-digits")],
     )
-    if asked.jacobian or asked.sparsity:
+    if asked.jacobian and not asked.sparsity:
         from backprop.higher.jacobians import Outputs
 
-        outputs = Outputs(here)
-        if asked.sparsity:
-            found.sparsity = outputs.patterns(asked)
-        elif asked.jacobian:
-            found.jacobian = outputs.told(asked.mode)
+        found.jacobian = Outputs(here).told(asked.mode)
     if asked.vjp is not None:
         seed = amounts(here, "vjp", asked.vjp, ())
         pulled = {name: here.kind.scale(seed, value) for name, value in gradient.items()}
@@ -205,7 +212,7 @@ def of_numbers(here: Point, asked: Question) -> Directional:
     second_derivatives(here, found, asked, None if asked.hvp is None else vector(here, "hvp", asked.hvp))
     if asked.order is not None:
         if asked.jvp is None and len(here.wrt) != 1:
-            raise needs_line(names)
+            raise needs_line(dict.fromkeys(names, ()), len(names))
         along = vector(here, "jvp", asked.jvp if asked.jvp is not None else [1])
         taylor_series(here, found, along, asked.order)
     return found
@@ -225,11 +232,12 @@ def second_derivatives(here: Point, found: Directional, asked: Question, along: 
         found.hessian = {one: {other: record(value) for other, value in row.items()} for one, row in rows.items()}
 
 
-def needs_line(names: Sequence[str]) -> UnreadableDirection:
-    """The mistake for a series without a direction."""
+def needs_line(shapes: Mapping[str, Shape], count: int) -> UnreadableDirection:
+    """The mistake for a series without a direction, where there are so many numbers to move."""
+    example = [f"{name}={_written('1', shape)}" for name, shape in shapes.items() if prod(shape) < 10][:2]
     return UnreadableDirection(
-        f"a series goes along one line, and there are {len(names)} inputs",
-        f"Say along which: --jvp {','.join(f'{name}=1' for name in names[:2])}   or one input: --wrt x",
+        f"a series goes along one line, and there are {count} inputs",
+        f'Say along which: --jvp "{", ".join(example) or "x=[1, 0]"}"   or one input: --wrt x',
     )
 
 
@@ -292,7 +300,7 @@ def _product(here: Point, of: Curvature, along: Mapping[int, Any]) -> dict[str, 
 
 def refuse_beyond(here: Point, what: str, value: Any) -> None:
     """Raise `Undefined` for an answer that the kind of number cannot carry."""
-    if here.kind.digits and not is_number(value):
+    if here.kind.digits and not (math.isfinite(value) if isinstance(value, float) else is_number(value)):
         raise Undefined(f"{what} overflows: it is beyond {here.kind.largest}").within(here.syntax.source)
 
 
@@ -385,10 +393,13 @@ def _amount(kind: Kind, option: str, part: _Part, shape: Shape) -> Any:
                 f"Write {_written('1', shape) if prod(shape) < 10 else 'an array of that shape'}",
                 part.number_span,
             )
-    except (NotANumber, OverflowError, ValueError, ZeroDivisionError):
+    except NotANumber:
+        if part.number.lstrip().startswith("["):
+            raise  # it says which element
+    except (OverflowError, ValueError, ZeroDivisionError):
         pass
     shown = part.number or "nothing"
-    example = f"--{option} 2" if option == "vjp" else f"--{option} {_example([part.name])}"
+    example = f"--{option} {_written('2', shape)}" if option == "vjp" else f"--{option} {_example([part.name])}"
     raise UnreadableDirection(
         f"{shown} is no finite number", f"Numbers look like 1, -0.5, 1e-3: {example}", part.number_span
     )

@@ -16,7 +16,7 @@ from backprop.figures import DEFAULT_FIGURES, figure, json_value
 from backprop.formulas import text
 from backprop.gradient import refuse_holes
 from backprop.graph import CONST, INPUT
-from backprop.higher.blocks import Part, blocks, gathered, whole
+from backprop.higher.blocks import Part, blocks, gathered
 from backprop.higher.curvature import Entry, digits_right, entries
 from backprop.higher.differences import along, central
 from backprop.higher.gradient_graph import Curvature, gradient_graph
@@ -56,7 +56,7 @@ class HessianReport:
     A second derivative that does not exist is absent: a note says why, and `sides` holds its limits, by "x,y" and then
     by where they were taken. `formulas` holds, by such a pair too, the derivatives that are short enough to be read;
     `of` in a witness is such a pair of names. Of a program with arrays the names are those of elements, `W[0,1]`, and
-    `parts` and `arrays` tell how those that are asked for, and the inputs, are put together.
+    `parts` tells how they are put together.
     """
 
     program: str
@@ -73,7 +73,6 @@ class HessianReport:
     witnesses: list[Witness] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
-    arrays: list[Part] = field(default_factory=list)
     figures: int = DEFAULT_FIGURES
 
     @property
@@ -86,17 +85,17 @@ class HessianReport:
     def to_dict(self) -> dict[str, Any]:
         """The record as `backprop schema --of hessian` describes it; absent things are absent."""
         record: dict[str, Any] = {"format": FORMAT, "version": VERSION, "program": self.program}
-        inputs, wrt, gradient, rows = self.inputs, self.wrt, self.gradient, self.hessian
-        if self.arrays:  # by inputs instead of by elements
-            wrt, inputs = [part.name for part in self.parts], gathered(inputs, self.arrays)
+        wrt, gradient, rows = self.wrt, self.gradient, self.hessian
+        if self.parts:  # by names instead of by elements
+            wrt = [part.name for part in self.parts]
             gradient = {name: one for name, one in gathered(gradient, self.parts).items() if one is not None}
             rows = blocks(rows, self.parts) if rows else {}
-        record |= {"canonical": self.canonical, "kind": self.kind, "inputs": json_value(inputs)}
+        record |= {"canonical": self.canonical, "kind": self.kind, "inputs": json_value(self.inputs)}
         record["output"] = self.output
         if self.value is not None:
             record["value"] = json_value(self.value)
         record |= {"wrt": wrt, "gradient": json_value(gradient), "hessian": json_value(rows)}
-        if self.arrays:
+        if self.parts:
             record["shapes"] = {part.name: list(part.shape) for part in self.parts}
         if self.formulas:
             record["formulas"] = self.formulas
@@ -226,7 +225,7 @@ def report(
     Raises `Mistake` for a program or inputs that cannot be read; an undefined point is no mistake, the notes say so.
     """
     entire, here, of = curved(program, inputs, wrt, kind, limit)
-    graph, output = here.graph, here.graph.ids[here.graph.output]
+    output = here.graph.ids[here.graph.output]
     lost = isinstance(here.answer(), Hole)
     running = _Sympy(here) if check and not lost and here.kind.checked else None
     found = {} if lost else entries(here, of)
@@ -235,7 +234,7 @@ def report(
         program=here.syntax.source,
         canonical=canonical(here.syntax),
         kind=here.kind.name,
-        inputs={one: here.kind.record(here.values[graph.inputs[one]]) for one in here.given},
+        inputs={one: entire.kind.record(entire.values[entire.graph.inputs[one]]) for one in entire.given},
         output=output,
         value=None if lost else here.kind.record(here.answer()),
         wrt=list(slopes),
@@ -248,7 +247,6 @@ def report(
         from backprop.higher.array_directions import parts  # with NumPy
 
         told.parts = parts(entire)
-        told.arrays = [whole(name, getattr(entire.values[at], "shape", ())) for name, at in entire.graph.inputs.items()]
     if lost:
         return told
     rows = matrix(here, found)

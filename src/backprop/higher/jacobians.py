@@ -184,6 +184,14 @@ class Outputs:
         self.unasked: list[int] = []  # delicate rows that would take too long to look at
 
     @cached_property
+    def places_of(self) -> dict[str, list[int]]:
+        """The columns of each element; several where it is asked for more than once, as W[0,1] by W and by W[0]."""
+        found: dict[str, list[int]] = {}
+        for column, name in enumerate(self.names):
+            found.setdefault(name, []).append(column)
+        return found
+
+    @cached_property
     def rows(self) -> list[str]:
         """What each row is called: f[0]."""
         return [element_name(self.output, at) for at in np.ndindex(*self.shape)]
@@ -322,9 +330,7 @@ class Outputs:
     def times(self, direction: Mapping[int, Any]) -> Any:
         """The Jacobian times a vector: the answer. Raises what `gradient.refuse_holes` does."""
         found = self._flat(self.forward(direction), self.count)
-        amounts = {
-            name: self._amount(direction, *column) for name, column in zip(self.names, self.columns, strict=True)
-        }
+        amounts = {name: self._amount(direction, *self.columns[at[0]]) for name, at in self.places_of.items()}
         for row, point in self._apart(self._answering(found)).items():
             total = self.base.number("0")
             for name, slope in point.gradient().items():
@@ -338,7 +344,7 @@ class Outputs:
         amount = direction.get(node)
         if amount is None:
             return self.base.number("0")
-        return amount.flat[place] if isinstance(amount, np.ndarray) else amount
+        return amount.item(place) if isinstance(amount, np.ndarray) else amount
 
     def direction(self, components: Mapping[str, Any]) -> dict[int, Any]:
         """A direction by the names that are asked for as one by nodes, each in its shape."""
@@ -346,28 +352,31 @@ class Outputs:
         for part in self.parts:
             numbers = flat.setdefault(part.node, [self.base.number("0")] * math.prod(self.shapes[part.node]))
             for place, one in zip(part.places, self.kind.elements(components[part.name]), strict=True):
-                numbers[place] = one
+                numbers[place] = self.base.add(numbers[place], one)  # W and W[0] may both move
         return {node: self.shaped(numbers, self.shapes[node]) for node, numbers in flat.items()}
 
     def pulled(self, seed: Any) -> dict[str, Any]:
         """A vector times the Jacobian: the answer by name. Raises what `gradient.refuse_holes` does."""
-        numbers = self._flat(seed, self.count)
+        numbers = self._flat(seed, self.count).tolist()
         found = self.back(seed)
         missing = not all(finite(found))
         asked = self._answering(numbers, range(self.count) if missing else ())
         mended = asked if missing else self._apart(asked)
         if mended:
             # the pass for the others, and beside it the answers of those
-            zero, column = self.base.number("0"), {name: at for at, name in enumerate(self.names)}
+            zero = self.base.number("0")
             found = self.back(
                 self.shaped([zero if row in mended else one for row, one in enumerate(numbers)], self.shape)
             )
+            totals = found.tolist()
             for row, point in mended.items():
                 if self.base.is_zero(numbers[row]):
                     continue
                 for name, slope in point.gradient().items():
                     brought = self.base.scale(numbers[row], slope)
-                    found[column[name]] = self.base.add(found[column[name]], brought)
+                    for column in self.places_of[name]:
+                        totals[column] = self.base.add(totals[column], brought)
+            found[:] = totals
         self._refuse_missing(found)
         return self._by_part(found)
 
@@ -462,8 +471,8 @@ class Outputs:
     def _other_mode(self, made: Any, mode: str) -> Witness:
         """One pass in the other mode, along a direction without a pattern, against the same sum of derivatives."""
         across = made if mode == "reverse" else made.T
-        weights = _spread(across.shape[1])
-        amounts = [self.base.number(repr(one)) for one in weights]
+        weights = np.array(_spread(across.shape[1]))
+        amounts = [self.base.number(repr(one)) for one in weights.tolist()]
         if mode == "reverse":
             components, at = {}, 0
             for part in self.parts:
@@ -472,11 +481,17 @@ class Outputs:
             found = self._flat(self.forward(self.direction(components)), self.count)
         else:
             found = self.back(self.shaped(amounts, self.shape))
+        doubles = across
+        if across.dtype != np.float64:
+            flat = across.reshape(-1)
+            known = [as_double(one) if fine else math.nan for one, fine in zip(flat, finite(flat), strict=True)]
+            doubles = np.array(known).reshape(across.shape)
+        with np.errstate(invalid="ignore", over="ignore"):
+            ours, sizes = (doubles @ weights).tolist(), (np.abs(doubles) @ weights).tolist()
         worst = _Worst(FULL)
-        for row, theirs in zip(across, found, strict=True):
-            if all(finite([theirs, *row])):
-                terms = np.array([as_double(one) for one in row]) * weights
-                worst.hear(float(terms.sum()), as_double(theirs), float(np.abs(terms).sum()), -1, -1)
+        for one, theirs, size, fine in zip(ours, found, sizes, finite(found), strict=True):
+            if fine and math.isfinite(one):
+                worst.hear(one, as_double(theirs), size, -1, -1, size)
         by = "forward mode" if mode == "reverse" else "reverse mode"
         return Witness("all", by, "DISAGREES" if worst.wrong else "agrees", digits=worst.known)
 
@@ -542,23 +557,23 @@ class Outputs:
 
     def _judged(self, made: Any) -> list[Witness]:
         """Put the answers of the scalar programs into the matrix; what they say of the numbers that stood there."""
-        doubtful = set() if made.dtype == np.float64 and bool(np.isfinite(made).all()) else {
-            row for row in range(self.count) if not all(map(is_number, made[row]))
-        }  # fmt: skip
+        doubtful = {row for row in range(self.count) if not all(finite(made[row]))}
         asked = self._answering([self.base.number("0")] * self.count, doubtful)
         most = float(self.base.digits) if self.base.digits > 17 else FULL
         of = [part.name for part in self.parts for _ in part.places]
         said = {part.name: _Worst(most) for part in self.parts}
         for row, point in asked.items():
             answers, rules = point.gradient(), point.by_rules()
-            largest = max((abs(as_double(one)) for one in rules.values() if _is_real(one)), default=0.0)
-            for column, name in enumerate(self.names):
-                if name not in answers:
-                    continue
-                here = made[row, column]
-                if not self.here.is_scalar and not self.base.intervals and is_number(here) and is_number(rules[name]):
-                    said[of[column]].hear(here, rules[name], largest, row, column)
-                if answers[name] is not rules[name] or not is_number(here):
+            numbers = [] if self.base.intervals else [as_double(one) for one in rules.values() if is_number(one)]
+            largest = max(map(abs, numbers), default=0.0)
+            fine = finite(made[row])
+            for column in [column for column, known in enumerate(fine) if not known]:
+                made[row, column] = self.base.number("0")  # unless there is an answer
+            for column in [column for name in answers for column in self.places_of[name]]:
+                name = self.names[column]
+                if fine[column] and not self.base.intervals and is_number(rules[name]):
+                    said[of[column]].hear(made[row, column], rules[name], largest, row, column)
+                if answers[name] is not rules[name] or not fine[column]:
                     made[row, column] = answers[name]
         if self.here.is_scalar:
             return []
@@ -568,7 +583,7 @@ class Outputs:
         if self.base.intervals:
             return Witness(name, "opened", "not checked", reason="balls hold the true numbers")
         if not asked:
-            return Witness(name, "opened", "not checked", reason="the program is too large for that")
+            return Witness(name, "opened", "not checked", reason="it is too large to be asked")
         where = f"∂{self.rows[worst.row]}/∂{self.names[worst.column]}" if worst.row >= 0 else None
         if worst.wrong:
             return Witness(name, "opened", "DISAGREES", digits=worst.known, worst=where)
@@ -648,7 +663,10 @@ class Outputs:
 
 @dataclass(slots=True)
 class _Worst:
-    """The element on which the opened program agrees least with the closed one."""
+    """The element on which the opened program agrees least with the closed one.
+
+    `largest` is the size of the numbers from which one is made: what rounding is measured against.
+    """
 
     most: float
     digits: float = math.inf
@@ -661,12 +679,11 @@ class _Worst:
         """The digits on which they agree throughout; as many as there are where there was nothing to compare."""
         return min(self.digits, self.most)
 
-    def hear(self, ours: Any, theirs: Any, largest: float, row: int, column: int) -> None:
+    def hear(self, ours: Any, theirs: Any, largest: float, row: int, column: int, size: float = 0.0) -> None:
+        """Take note of two numbers for the same. `size` is that of the terms of which they are sums, if they are."""
         apart, digits = ours - theirs, self.most
-        if not _is_real(apart):
-            return
         if apart:
-            size = max(abs(as_double(ours)), abs(as_double(theirs)))
+            size = max(size, abs(as_double(ours)), abs(as_double(theirs)))
             digits = round(min(self.most, max(0.0, -math.log10(abs(as_double(apart)) / size))), 2)
         if digits < self.known:
             self.digits, self.row, self.column = digits, row, column
@@ -689,8 +706,3 @@ def finite(numbers: Any) -> list[bool]:
 def _spread(count: int) -> list[float]:
     """Numbers between 1/2 and 3/2 without a pattern."""
     return [0.5 + place * 0.6180339887498949 % 1 for place in range(count)]
-
-
-def _is_real(value: Any) -> bool:
-    """Whether it is a number that a double stands for, no ball."""
-    return is_number(value) and not hasattr(value, "mid")

@@ -142,7 +142,11 @@ class Arrays(Kind):
 
     def unwrapped(self, value: Any) -> Any:
         """A value as it is kept: an array of shape () is its number, and a number of NumPy's is a plain one."""
-        return value.item() if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim) else value
+        return (
+            value.item()
+            if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim)
+            else value
+        )
 
     def record(self, value: Any) -> Any:
         if isinstance(value, slice):
@@ -340,7 +344,7 @@ class Arrays(Kind):
     # -- element by element
 
     def fitted(self, operands: Sequence[Any]) -> Shape:
-        """The shape to which operands are broadcast. Raises `Misfit` where they do not fit or the result is too large."""
+        """The shape to which operands are broadcast. Raises `Misfit` where they do not fit, or are too large."""
         shapes = [shape_of(operand) for operand in operands]
         try:
             shape = np.broadcast_shapes(*shapes)
@@ -352,7 +356,7 @@ class Arrays(Kind):
         return shape
 
     def afford_work(self, count: int, what: str) -> None:
-        """Raises `Misfit` for more operations than anybody waits for, where one number is worked out after the other."""
+        """Raises `Misfit` for more operations, one number after the other, than anybody waits for."""
         if count > MOST_OPERATIONS:
             raise Misfit(
                 f"{what} takes {count:,} operations in kind {self.name}; I do at most {MOST_OPERATIONS:,}",
@@ -371,7 +375,14 @@ class Arrays(Kind):
     def elementwise(self, row: Row, operands: list[Any]) -> Any:
         """An elementary operation on each element; a hole where it has no value."""
         self.fitted(operands)
-        return self._each(lambda *numbers: value_at(-1, row, self.base, list(numbers)), *operands)
+
+        def alone(*numbers: Any) -> Any:
+            for place in row.conditions:
+                if isinstance(numbers[place], Hole):
+                    return numbers[place]
+            return value_at(-1, row, self.base, list(numbers))
+
+        return self._each(alone, *operands)
 
     def _each(self, function: Callable[..., Any], *operands: Any) -> Any:
         # NumPy would warn of what a function of one number has dealt with already
@@ -416,12 +427,14 @@ class Arrays(Kind):
         return moved.reshape(-1, moved.shape[-1]).tolist(), moved.shape[:-1]
 
     def axis(self, x: Any, axis: Any, extra: int = 0, operand: int = 0) -> int:
-        """An axis of x, which is the operand at that position, from the front. Raises `Misfit` for one that x has not."""
+        """An axis of x, the operand at that position, from the front. Raises `Misfit` for one that x has not."""
         count, place = len(shape_of(x)) + extra, self.whole(axis)
         if not -count <= place < count:
             raise Misfit(
                 f"{{{operand}}} is {_said(shape_of(x))}: it has no axis {place}",
                 f"Its axes are 0 to {count - 1}, or -1 to -{count} from the end."
+                if count > 1
+                else "It has one axis, 0 (or -1 from the end)."
                 if count
                 else f"A vector of one number is written with brackets: [{{{operand}}}]",
             )
@@ -512,7 +525,7 @@ class Arrays(Kind):
         return np.expand_dims(self.array(x), self.axis(x, axis, 1))
 
     def places(self, x: Any, at: Sequence[Any], operand: int = 0) -> tuple[Any, ...]:
-        """Subscripts of x, the operand at that position, as NumPy takes them. Raises `Misfit` for one that is outside."""
+        """Subscripts of x, the operand at that position, as NumPy takes them. Raises `Misfit` for one outside."""
         shape = shape_of(x)
         if len(at) > len(shape):
             more = f"{len(at)} subscripts are more than the axes it has" if shape else "it has no elements to take"
@@ -648,7 +661,9 @@ class Arrays(Kind):
         return made
 
     def _sum_of_products(self, x: Any, y: Any) -> Any:
-        return self.fold("add", [self.each("mul", one, other) for one, other in zip(elements(x), elements(y), strict=True)])
+        return self.fold(
+            "add", [self.each("mul", one, other) for one, other in zip(elements(x), elements(y), strict=True)]
+        )
 
     def dot(self, x: Any, y: Any) -> Any:
         if shape_of(x) != shape_of(y) or len(shape_of(x)) > 1:
@@ -793,7 +808,10 @@ class Arrays(Kind):
                 upper.insert(0, [diagonal, *made[row][row + 1 :]])
                 below = made[row][row] if below is None else self.each("add", below, made[row][row])
             made = [
-                [self._partial_product(upper[row], [rows[at][column] for at in range(row, size)]) for column in range(size)]
+                [
+                    self._partial_product(upper[row], [rows[at][column] for at in range(row, size)])
+                    for column in range(size)
+                ]
                 for row in range(size)
             ]
         return made[0][0] if size % 2 else self.each("neg", made[0][0])
@@ -839,7 +857,9 @@ class Arrays(Kind):
         one = self.base.number("1")
         for row, place in enumerate(self.whole(one, "a class number") for one in elements(x)):
             if not 0 <= place < classes:
-                raise Misfit(f"there is no class {place} ({{0}}): the {classes} classes are counted from 0 to {classes - 1}")
+                raise Misfit(
+                    f"there is no class {place} ({{0}}): the {classes} classes are counted from 0 to {classes - 1}"
+                )
             made[row, place] = one
         return made.reshape((*shape_of(x), classes))
 
@@ -861,8 +881,8 @@ class Arrays(Kind):
             for row, place in zip(rows, (self.whole(one, "a class number") for one in elements(y)), strict=True):
                 if not 0 <= place < logits[-1]:
                     raise Misfit(
-                        f"there is no class {place} ({{1}}): {{0}} is {_said(logits)}, and its {logits[-1]} classes are "
-                        f"counted from 0 to {logits[-1] - 1}"
+                        f"there is no class {place} ({{1}}): {{0}} is {_said(logits)}, and its {logits[-1]} classes "
+                        f"are counted from 0 to {logits[-1] - 1}"
                     )
                 chosen.append(row[place])
         loss = self.each("neg", self.fold("add", chosen))
@@ -937,9 +957,11 @@ def _apart(shapes: list[Shape]) -> str:
         sizes = list(dict.fromkeys(shape[-back] for shape in shapes if len(shape) >= back and shape[-back] != 1))
         if len(sizes) > 1:
             which = "last" if back == 1 else f"{back} from the end"
-            return f"the {'last ' if back == 1 else ''}sizes {sizes[0]} and {sizes[1]}" + (
-                "" if back == 1 else f", {which},"
-            ) + " differ"
+            return (
+                f"the {'last ' if back == 1 else ''}sizes {sizes[0]} and {sizes[1]}"
+                + ("" if back == 1 else f", {which},")
+                + " differ"
+            )
     return "their sizes differ"
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from backprop.kinds import Hole, value_at
-from backprop.kinds.array import MOST_ELEMENTS, Arrays, Linear, Shape, elements, shape_of
+from backprop.kinds.array import MOST_ELEMENTS, Arrays, Linear, Reduced, Shape, elements, shape_of
 from backprop.kinds.ieee import Ieee
 from backprop.kinds.real import Real
 from backprop.ops import Row
@@ -99,7 +99,31 @@ class Vectorised:
         return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
     def silu(self, x: Any) -> Any:
-        raise Missing
+        # far to the left exp(x) loses its digits before x·exp(x) does: left to the kind below
+        return np.where(np.asarray(x) > -700, x * self.sigmoid(x), math.nan)
+
+    def logaddexp(self, x: Any, y: Any) -> Any:
+        apart = np.where(np.equal(x, y), 0.0, np.abs(np.subtract(x, y)))
+        return self.maximum(x, y) + np.log1p(np.exp(-apart))
+
+    def clip(self, x: Any, lo: Any, hi: Any) -> Any:
+        return np.where(np.greater(lo, hi), math.nan, self.minimum(self.maximum(x, lo), hi))
+
+    def sech(self, x: Any) -> Any:
+        small = np.exp(-np.abs(x))
+        return 2 * small / (1 + small * small)
+
+    def sec(self, x: Any) -> Any:
+        return 1 / np.cos(x)
+
+    def csc(self, x: Any) -> Any:
+        return 1 / np.sin(x)
+
+    def cot(self, x: Any) -> Any:
+        return 1 / np.tan(x)
+
+    def mod(self, x: Any, y: Any) -> Any:
+        return np.mod(x, y)
 
     def __getattr__(self, name: str) -> Any:
         raise Missing(name)
@@ -205,6 +229,14 @@ class Doubles(Arrays):
 
     # -- adjoints and tangents: an element is -0 where a branch not taken has cut it off. Adding it changes nothing,
     # and it stays what it is on the way back, whatever it meets; every other zero is 0.
+
+    def slope(self, rule: Any, operands: list[Any], out: Any, position: int = 0) -> Any:
+        found = super().slope(rule, operands, out, position)
+        if self.propagates and isinstance(found, Reduced) and rule.row.locally_constant:
+            # no element is the largest where one is NaN
+            spread = out if found.axis is None else self.expand(out, found.axis)
+            found.values = np.where(np.isnan(spread), math.nan, found.values)
+        return found
 
     def _slopes(self, rule: Any, operands: list[Any], out: Any, position: int) -> Any:
         slopes, lost = rule.evaluate(self, operands, out), np.isnan(out)
@@ -312,7 +344,7 @@ class Doubles(Arrays):
         return self._linear(np.linalg.solve, a, b)
 
     def _refuse_singular(self, a: Any, inverse: Any = None) -> None:
-        """Raises ZeroDivisionError for a matrix that is singular as far as doubles can tell: no digit would be right."""
+        """Raises ZeroDivisionError for a matrix that is singular as far as doubles can tell: no digit is right."""
         if self.propagates:
             return
         inverse = self._linear(np.linalg.inv, a) if inverse is None else inverse

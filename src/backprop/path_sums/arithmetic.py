@@ -78,9 +78,11 @@ def _digits(value: Decimal) -> str:
 
 
 def number_of(value: Value | None) -> Number:
-    """A partial as a number; None when it has none or is no number, NotImplemented when it is a formula."""
+    """A partial as a number; None when it has none or is no number, NotImplemented when it is a formula or an array."""
     if value is None:
         return None
+    if isinstance(value, list):
+        return NotImplemented
     if isinstance(value, dict):
         return Enclosure.of(value)
     if isinstance(value, int | float):

@@ -17,12 +17,19 @@ def block(text: str, width: int | None = None) -> list[str]:
     >>> print(*block("[[1, 2], [3, 4]].T @ [5, 6]"), sep="\\n")
     ⎡1  2⎤.T @ [5, 6]
     ⎣3  4⎦
+
+    In a formula no array is told in parts, as one of more axes is: sum([0, :, :]) would be read as a call of its head.
+
+    >>> block("sum([[[1], [2]], [[3], [4]]])")
+    ['sum([[[1], [2]], [[3], [4]]])']
     """
     if "[[" not in text:
         return [text]
     drawn = [_array(piece, width) for piece in _pieces(text)]
     if len(drawn) == 1:
         return drawn[0]
+    if any(len(lines) > 1 and lines[0].startswith("[") for lines in drawn):
+        return [text]
     made = beside(drawn)
     return made if width is None or max(map(len, made)) <= width else [text]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from backprop.higher.jacobians import Jacobian, Passes
 
 INDENT = "  "
-# A matrix of more elements is told by its shape and its size: nobody reads it, and JSON has every number.
+# A matrix of more elements is told by its shape and its size, unless all of it is asked for.
 MOST_SHOWN = 20_000
 MOST_IN_TITLE = 6
 # How a witness is called.
@@ -25,6 +25,10 @@ WAYS = {"opened": "opened program"}
 
 def render(found: Jacobian, output: str, look: Look) -> Iterator[str]:
     """The lines, without line ends."""
+    if not found.parts:
+        yield ""
+        yield from paragraph(look, "there is no input, so there are no derivatives", "quiet", INDENT)
+        return
     rows = names(output, found.shape)
     axes = len(found.shape)
     numbers = {part.name: flat(found.derivatives[part.name], axes + len(part.shape)) for part in found.parts}
@@ -42,7 +46,7 @@ def render(found: Jacobian, output: str, look: Look) -> Iterator[str]:
             told.append((title, part.elements, lines))
     for title, columns, lines in told:
         yield ""
-        if len(rows) * len(columns) > MOST_SHOWN:
+        if len(rows) * len(columns) > MOST_SHOWN and not look.full:
             yield from _summary(look, title, [one for line in lines for one in line])
             continue
         yield from grid(look, title, rows, columns, [[_figure(look, one) for one in line] for line in lines])
@@ -96,7 +100,7 @@ def _summary(look: Look, title: str, numbers: list[Any]) -> Iterator[str]:
         told += (
             f" from {look.figure(min(floats))} to {look.figure(max(floats))}, {sum(map(bool, floats)):,} of them not 0"
         )
-    yield from paragraph(look, f"{told}; --format json has them all", "heading", INDENT)
+    yield from paragraph(look, f"{told}; --full shows them all", "heading", INDENT)
 
 
 def _witnesses(look: Look, found: Jacobian) -> Iterator[str]:

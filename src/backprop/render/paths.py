@@ -85,6 +85,10 @@ def how_many(number: int, one: str, many: str) -> str:
 
 def _tables(found: Sequence[Routes], look: Look, show: str, k: int) -> Iterator[str]:
     """A heading for each source and, where paths lead from it, what is shown of them."""
+    trace = found[0].network.trace if found else None
+    if trace is not None and trace.opened is not None and any("[" in node.id for node in trace.nodes):
+        told = f"The arrays are opened into single numbers, {len(trace.nodes)} nodes; paths lead through these."
+        yield from paragraph(look, told, "quiet")
     taken = 0
     for place, routes in enumerate(found):
         if place < taken:

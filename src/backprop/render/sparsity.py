@@ -27,6 +27,9 @@ def render(found: Sparsity, output: str, look: Look) -> Iterator[str]:
     pattern = found.pattern
     tall, wide = len(pattern.rows), pattern.columns
     what = f"Hessian of {output}" if found.of == "hessian" else f"Jacobian of {output}"
+    if not wide:
+        yield from paragraph(look, "there is no input, so there are no derivatives", "quiet", INDENT)
+        return
     yield from paragraph(look, f"{what}: {tall} x {wide}", "heading", INDENT)
     points = [row_columns(row) for row in pattern.rows]
     if tall <= MOST_LETTERS and wide <= MOST_LETTERS:
@@ -42,6 +45,8 @@ def render(found: Sparsity, output: str, look: Look) -> Iterator[str]:
 
 def _passes(found: Sparsity) -> str:
     """What it takes to work the numbers out, when those that do not touch share a pass."""
+    if not found.pattern.nonzeros:
+        return "all of them are 0, so no pass is needed"
     sides = [(found.forward, found.pattern.columns, "forward")]
     if found.of == "jacobian":
         sides.append((found.reverse, len(found.pattern.rows), "reverse"))

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby, islice
 
-from backprop.figures import figure, shape_of, shape_text
+from backprop.arrays_text import element_name, element_of, indices_of
+from backprop.figures import elements_of, figure, shape_of, shape_text
 from backprop.notation import slope
 from backprop.record import Edge, Node, OneSided, Trace, Value, Witness
 from backprop.render import Format
@@ -36,6 +37,8 @@ FORMAT = Format("table", suffix=".txt", says="the working as on paper, for readi
 
 # A sum of more terms than this is written one term a line, in a pipe too.
 TERMS_IN_A_LINE = 3
+# So many derivatives that do not exist are named in the last word.
+MOST_NAMED = 8
 # The width of a remark that is folded beside a sum.
 NARROW_REMARK = 14
 # The widest formula that stands in the gradient's table rather than below it.
@@ -593,9 +596,11 @@ def verdict(trace: Trace, look: Look) -> tuple[str, str]:
     wrong = list(dict.fromkeys(witness.of for witness in trace.witnesses if witness.verdict == "DISAGREES"))
     if wrong:
         return f"{value}, but a check DISAGREES on {', '.join(_slopes(trace, wrong))}", "bad"
-    missing = [name for name in trace.wrt if name not in trace.gradient]
+    missing = list(_without_derivative(trace))
     if missing:
-        return f"{value}, with no derivative here: {', '.join(_slopes(trace, missing))}", "bad"
+        told = ", ".join(_slopes(trace, missing[:MOST_NAMED]))
+        told += f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
+        return f"{value}, with no derivative here: {told}", "bad"
     codes = {note.code for note in trace.notes}
     if "undefined" in codes:
         overflows = "overflow" in codes and trace.value in (math.inf, -math.inf)
@@ -618,6 +623,20 @@ def verdict(trace: Trace, look: Look) -> tuple[str, str]:
     return (": " if not told else "; ").join(parts[:2]) + "".join(f"; {part}" for part in parts[2:]), (
         "warning" if chosen else role
     )
+
+
+def _without_derivative(trace: Trace) -> Iterator[str]:
+    """What has no derivative, of an array its elements by name."""
+    for name in trace.wrt:
+        found = trace.gradient.get(name)
+        if found is None:
+            yield name
+        elif isinstance(found, list) and not isinstance(trace.value, list):
+            stem, before = element_of(name)
+            shape = shape_of(found)
+            for position, one in enumerate(elements_of(found)):
+                if one is None:
+                    yield element_name(stem, (*before, *indices_of(shape, position)))
 
 
 def _by_convention(trace: Trace) -> Iterator[str]:

@@ -54,7 +54,10 @@ class Running:
             answers = child.Answers() if self.process is None else self.process.answers()
             return many_digits.testify(point, self.questions, self.whole, answers, self.closed)
         fine = fine_of(point) if self.closed is None else self.closed.fine
-        by_difference = differences.testify(point, fine)
+        if self.closed is None:
+            by_difference = differences.testify(point, fine)
+        else:
+            by_difference = differences.array_by_array(point, fine, self.closed.arrays())
         by_modes = modes.testify(point, fine.weights) if self.closed is None else []
         answers = child.Answers() if self.process is None else self.process.answers()
         by_rule = sympy_rules.testify(point, self.questions, answers, fine)

@@ -77,6 +77,11 @@ class Closed:
         assert self.opened is not None
         return ClosedFine(self, fine_of(self.opened))
 
+    def arrays(self) -> dict[str, list[int]]:
+        """The scalar nodes of what is asked for, by name."""
+        found = {name: [int(place) for place in places.flat if place >= 0] for name, places in self.places.items()}
+        return {name: nodes for name, nodes in found.items() if nodes}
+
     def elements(self, name: str, slopes: Any) -> Iterator[tuple[str, int, Any]]:
         """Each element of what is asked for under a name: what it is called, its scalar node, and its slope."""
         node, at = self.point.asked[name]
@@ -247,6 +252,8 @@ class ArraysRunning:
                 ]
                 if each:
                     found.append(gathered(asked, by, each, places.size))
+                elif asked in known:  # told of the whole array
+                    found.append(known[asked])
         return found
 
     def _by_values(self, each: list[Witness], whole: list[Witness]) -> list[Witness]:
@@ -308,16 +315,15 @@ class ArraysRunning:
         direction = self._packed(sizes, shape)
         tangent = self._moved(name, direction)
         terms = list(elements(kind.scale(adjoint, direction)))
-        ours = kind.base.number("0")
-        for term in terms:
-            ours = kind.base.add(ours, term)
         theirs = kind.base.number("0") if tangent is None else tangent
         if isinstance(theirs, Hole) or not is_number(theirs):
             return Witness(name, modes.BY_FORWARD, "not checked", reason="a partial on the way has no value")
+        ours = _added(kind.base, terms)
         weight = math.fsum(abs(as_double(term)) for term in terms)
         if self.closed.opened is not None:
             weight = max(weight, self._weight(name, sizes))
-        said = compared(self.closed.opened or point, name, ours, theirs, weight, modes.BY_FORWARD)
+        added = 0 if self.closed.opened is not None else max(math.prod(shape_of(one)) for one in point.values)
+        said = compared(self.closed.opened or point, name, ours, theirs, weight, modes.BY_FORWARD, added)
         said.value = None
         if said.verdict == "DISAGREES":
             said.worst = self._worst(name, numbers, shape)
@@ -365,7 +371,17 @@ class ArraysRunning:
 WAYS = ("sympy", "difference", BY, modes.BY_FORWARD)
 
 
-def compared(point: Point, of: str, ours: Any, theirs: Any, weight: float, by: str = BY) -> Witness:
+def _added(base: Any, terms: list[Any]) -> Any:
+    """The sum of numbers, of doubles to the last digit however many they are."""
+    if isinstance(base, Real) and all(map(math.isfinite, terms)):
+        return math.fsum(terms)
+    total = base.number("0")
+    for term in terms:
+        total = base.add(total, term)
+    return total
+
+
+def compared(point: Point, of: str, ours: Any, theirs: Any, weight: float, by: str = BY, added: int = 0) -> Witness:
     """Two numbers that are one sum in two orders."""
     if not isinstance(ours, Hole) and not isinstance(theirs, Hole) and not is_number(ours) and not is_number(theirs):
         return Witness(of, by, "not checked", reason="neither way has a number here")
@@ -374,7 +390,7 @@ def compared(point: Point, of: str, ours: Any, theirs: Any, weight: float, by: s
             return Witness(of, by, "not checked", reason="nothing is proven here")
         apart = (ours - theirs).holds(0)
         return Witness(of, by, "agrees" if apart else "DISAGREES", reason="" if apart else "the enclosures are apart")
-    said = modes.compared(point, of, by, ours, theirs, weight)
+    said = modes.compared(point, of, by, ours, theirs, weight, added)
     if said.verdict == "DISAGREES" and by == BY:
         said.reason = "the opened program has another number"
     return said

@@ -7,8 +7,17 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping, Sequence
 
-from backprop.beside.differences import EPSILON, MOST_EVALUATIONS, Slopes, along, slopes, to_double
+from backprop.beside.differences import (
+    EPSILON,
+    MOST_EVALUATIONS,
+    Slopes,
+    along,
+    leads_to_output,
+    slopes,
+    to_double,
+)
 from backprop.figures import figure
 from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole, is_number
@@ -23,6 +32,14 @@ BY = "difference"
 SECONDS = 2.5
 
 
+def array_by_array(point: Point, fine: Fine, arrays: Mapping[str, Sequence[int]]) -> list[Witness]:
+    """The same where inputs belong together, by name: when they are too many to be moved one by one, array by array."""
+    cost = len(point.graph)
+    if fine.reason or cost * (1 + 4 * len(point.wrt)) <= MOST_EVALUATIONS or 5 * cost * len(arrays) > MOST_EVALUATIONS:
+        return testify(point, fine)
+    return [_at_once(point, fine, nodes, name, "along one direction") for name, nodes in arrays.items()]
+
+
 def testify(point: Point, fine: Fine) -> list[Witness]:
     """One row for each input, or one for all when the graph is so large that all inputs are moved at once."""
     wrt = point.wrt
@@ -33,7 +50,7 @@ def testify(point: Point, fine: Fine) -> list[Witness]:
     began = time.process_time()
     cost = len(point.graph) * (1 + 4 * len(wrt))
     if cost > MOST_EVALUATIONS:
-        return [_all_at_once(point, fine)]
+        return [_at_once(point, fine, wrt, "all", "all inputs moved at once, along one direction")]
     said: list[Witness] = []
     for node in wrt:
         name = point.name_of(node)
@@ -90,37 +107,39 @@ def _verdict(point: Point, fine: Fine, node: int, found: Slopes) -> Witness:
     return Witness(name, BY, "DISAGREES", reason=f"{reason}; {figure(ours)} does not lie between")
 
 
-def _all_at_once(point: Point, fine: Fine) -> Witness:
-    """Every input moved at once, by fixed amounts without a pattern: the slope along that direction."""
+def _at_once(point: Point, fine: Fine, nodes: Sequence[int], of: str, reason: str) -> Witness:
+    """Inputs moved at once, by amounts without a pattern and uphill by our slopes, so that nothing cancels."""
     codes = point.graph.codes
-    if 5 * len(point.graph) > MOST_EVALUATIONS or any(codes[node] not in (INPUT, CONST) for node in point.wrt):
-        return Witness("all", BY, "not checked", reason=f"{len(point.graph)} nodes are too many for so many digits")
-    if not all(is_number(point.values[node]) for node in point.wrt):
-        return Witness("all", BY, "not checked", reason="an input is infinite, and nothing lies beside it")
-    directions: dict[int, float] = {}
-    for place, node in enumerate(point.wrt):
-        directions[node] = (abs(point.values[node]) or 1.0) * (0.5 + place * 0.6180339887498949 % 1)
-    found = along(point, directions)
-    if found.central is None:
-        return Witness("all", BY, "not checked", reason=found.reason or f"kink{_at_kink(point)}")
+    if 5 * len(point.graph) > MOST_EVALUATIONS or any(codes[node] not in (INPUT, CONST) for node in nodes):
+        return Witness(of, BY, "not checked", reason=f"{len(point.graph)} nodes are too many for so many digits")
+    if not all(is_number(point.values[node]) for node in nodes):
+        return Witness(of, BY, "not checked", reason="an input is infinite, and nothing lies beside it")
     gradient = point.gradient()
-    ours = [gradient[point.name_of(node)] for node in point.wrt]
+    ours = [gradient[point.name_of(node)] for node in nodes]
     if not all(map(is_number, ours)):
-        return Witness("all", BY, "not checked", reason="there is no number here to compare")
+        return Witness(of, BY, "not checked", reason="there is no number here to compare")
+    directions: dict[int, float] = {}
+    for place, (node, slope) in enumerate(zip(nodes, ours, strict=True)):
+        size = (abs(point.values[node]) or 1.0) * (0.5 + place * 0.6180339887498949 % 1)
+        directions[node] = -size if slope < 0 else size
+    found = along(point, directions)
+    if found.flat and not any(leads_to_output(point.graph, node) for node in nodes):
+        return Witness(of, BY, "DISAGREES" if any(ours) else "agrees", digits=0.0 if any(ours) else FULL, reason=reason)
+    if found.central is None:
+        return Witness(of, BY, "not checked", reason=found.reason or f"kink{_at_kink(point)}")
     total = math.fsum(one * by for one, by in zip(ours, directions.values(), strict=True))
-    weight = math.fsum(fine.weights[node] * by for node, by in directions.items())
+    weight = math.fsum(fine.weights[node] * abs(by) for node, by in directions.items())
     apart = abs(total - found.central)
     relative = float(apart / abs(found.central)) if found.central else float(apart / weight) if weight else 0.0
     digits_left = round(min(FULL, max(0.0, -math.log10(max(relative, EPSILON)))), 2)
-    reason = "all inputs moved at once, along one direction"
     if apart <= 64 * EPSILON * weight or digits_left >= ENOUGH:
-        return Witness("all", BY, "agrees", digits=digits_left, reason=reason)
-    rules = [fine.adjoint(node) for node in point.wrt]
+        return Witness(of, BY, "agrees", digits=digits_left, reason=reason)
+    rules = [fine.adjoint(node) for node in nodes]
     if None not in rules:
         true = sum(one * by for one, by in zip(rules, directions.values(), strict=True))
         if abs(true - found.central) <= abs(found.central) * 1e-10:
-            return Witness("all", BY, "inaccurate", digits=digits_left, reason=reason)
-    return Witness("all", BY, "DISAGREES", digits=digits_left, reason=reason)
+            return Witness(of, BY, "inaccurate", digits=digits_left, reason=reason)
+    return Witness(of, BY, "DISAGREES", digits=digits_left, reason=reason)
 
 
 def _and(reason: str | None) -> str:

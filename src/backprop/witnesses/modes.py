@@ -61,8 +61,12 @@ def testify(point: Point, weights: list[float]) -> list[Witness]:
     return said
 
 
-def compared(point: Point, of: str, by: str, ours: Any, theirs: Any, weight: float) -> Witness:
-    """Two numbers that are one sum in two orders; `weight` is the sum of the sizes of its terms."""
+def compared(point: Point, of: str, by: str, ours: Any, theirs: Any, weight: float, added: int = 0) -> Witness:
+    """Two numbers that are one sum in two orders; `weight` is the sum of the sizes of its terms.
+
+    `added` is how many numbers one edge may add up: a sum of n doubles is off by up to n roundings (Higham, Accuracy
+    and Stability of Numerical Algorithms, 4.2).
+    """
     if isinstance(ours, Hole) or isinstance(theirs, Hole):
         return Witness(of, by, "not checked", reason="a partial on the way has no value")
     if not isinstance(ours, float):
@@ -73,7 +77,7 @@ def compared(point: Point, of: str, by: str, ours: Any, theirs: Any, weight: flo
         return Witness(of, by, "not checked", reason="a product of partials is too large for a double on the way")
     apart, edges = abs(ours - theirs), len(point.graph.args)
     digits = round(min(FULL, max(0.0, -math.log10(apart / max(abs(ours), abs(theirs))))), 2)
-    if apart <= EPSILON * (64 + 4 * edges) * weight + SMALLEST * edges:
+    if apart <= EPSILON * (64 + 4 * edges + added) * weight + SMALLEST * (edges + added):
         return Witness(of, by, "agrees", theirs, digits)
     return Witness(of, by, "DISAGREES", theirs, digits, "the ways through the graph do not give the same sum")
 
