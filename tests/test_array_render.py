@@ -125,7 +125,15 @@ def test_a_matrix_is_drawn_with_its_decimal_points_under_each_other() -> None:
 
 
 def test_what_is_no_matrix_of_several_rows_stays_in_its_line() -> None:
-    for text in ("[1, 2, 3]", "[[1, 2, 3]]", "3", "[[a, b]] + [[c]]", "[[1, 2], [3]]", "[[max(a, b)], [c]]", "[[1, 2], [3, 4"):
+    for text in (
+        "[1, 2, 3]",
+        "[[1, 2, 3]]",
+        "3",
+        "[[a, b]] + [[c]]",
+        "[[1, 2], [3]]",
+        "[[max(a, b)], [c]]",
+        "[[1, 2], [3, 4",
+    ):
         assert block(text) == [text]
 
 

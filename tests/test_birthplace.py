@@ -6,7 +6,6 @@ import json
 import math
 import shlex
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
@@ -19,6 +18,7 @@ from backprop import ops
 from backprop.record import Birth, Trace
 from backprop.schema import schema
 from command import call
+from conftest import Golden
 
 
 def born(program: str, **inputs: float | str) -> Birth:
@@ -158,7 +158,7 @@ def test_the_table_the_note_and_json_tell_it(tmp_path: Path) -> None:
     ],
 )
 def test_the_trace_with_a_birthplace_stands_as_it_was_read(
-    name: str, program: str, point: tuple[str, ...], golden: Callable[[str, str], None]
+    name: str, program: str, point: tuple[str, ...], golden: Golden
 ) -> None:
     code, out, err = call("trace", program, *point, "--undefined", "propagate")
     assert (code, err) == (0, "")

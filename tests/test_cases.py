@@ -44,7 +44,9 @@ def number(value: Any) -> float:
 
 def close(found: Any, expected: Any, tolerance: dict[str, float]) -> bool:
     if isinstance(expected, list):
-        return len(found) == len(expected) and all(close(*pair, tolerance) for pair in zip(found, expected, strict=True))
+        return len(found) == len(expected) and all(
+            close(*pair, tolerance) for pair in zip(found, expected, strict=True)
+        )
     if found is None or expected == "undefined":
         return found is None and expected == "undefined"
     expected = number(expected)

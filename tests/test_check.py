@@ -6,7 +6,6 @@ import dataclasses
 import json
 import math
 import re
-from collections.abc import Callable
 
 import pytest
 
@@ -17,6 +16,7 @@ from backprop.render.check import render
 from backprop.render.look import Look
 from backprop.schema import check_schema
 from backprop.stencils import steps
+from conftest import Golden
 
 
 def test_the_central_error_falls_like_h_squared_and_the_one_sided_one_like_h() -> None:
@@ -403,7 +403,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_what_a_check_looks_like(name: str, golden: Callable[[str, str], None]) -> None:
+def test_what_a_check_looks_like(name: str, golden: Golden) -> None:
     program, inputs = TABLES[name]
     report = check(program, inputs)
     report.witnesses = [one for one in report.witnesses if one.by != "certified"]  # it needs an extra

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from backprop.render.check import render
 from backprop.render.look import Look
 from backprop.writing import written
 from command import call
+from conftest import Golden
 from programs import SMOOTH, points, programs
 
 NEURON = "z = x1*w1 + x2*w2 + b; h = tanh(z); L = (h - y)^2"
@@ -787,7 +787,7 @@ MISREAD = [
 
 
 @pytest.mark.parametrize(("name", "claim"), MISREAD, ids=[name for name, _ in MISREAD])
-def test_a_claim_that_cannot_be_read_is_a_lesson(name: str, claim: str, golden: Callable[[str, str], None]) -> None:
+def test_a_claim_that_cannot_be_read_is_a_lesson(name: str, claim: str, golden: Golden) -> None:
     program, at = ("x^2*y", {"x": 3, "y": 1}) if name == "by-which" else ("x^2", {"x": 3})
     golden(f"claims/mistake-{name}.txt", lesson(program, claim, at))
 
@@ -888,7 +888,7 @@ CLAIMED = {
 
 
 @pytest.mark.parametrize("name", CLAIMED)
-def test_what_is_said_of_claims(name: str, golden: Callable[[str, str], None]) -> None:
+def test_what_is_said_of_claims(name: str, golden: Golden) -> None:
     program, at, claims = CLAIMED[name]
     report = check(program, at, claims=claims)
     report.notes = []  # told by others, tested there

@@ -6,7 +6,6 @@ import contextlib
 import json
 import math
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -27,6 +26,7 @@ from backprop.rules import kinks
 from backprop.schema import hessian_schema
 from backprop.witnesses import sympy_whole
 from command import call
+from conftest import Golden
 from programs import NAMES, at_a_kink, numbers, points, programs
 
 ROSENBROCK = "(1 - x)^2 + 100*(y - x^2)^2"
@@ -498,15 +498,13 @@ def test_a_named_constant_is_a_variable_when_there_is_no_other() -> None:
         ("not-checked", ["x^2*y", "--x", "3", "--y", "2", "--no-check"], 0),
     ],
 )
-def test_the_table_of_the_hessian(
-    name: str, words: list[str], expected: int, golden: Callable[[str, str], None]
-) -> None:
+def test_the_table_of_the_hessian(name: str, words: list[str], expected: int, golden: Golden) -> None:
     code, out, err = call("hessian", *words)
     assert (code, err) == (expected, "")
     golden(f"hessian/{name}.txt", out)
 
 
-def test_the_table_of_directions(golden: Callable[[str, str], None]) -> None:
+def test_the_table_of_directions(golden: Golden) -> None:
     words = ["x^2*y", "--x", "3", "--y", "2", "--jvp", "x=1,y=0", "--hvp", "[1, 0]", "--hessian", "--vjp", "2"]
     code, out, err = call("grad", *words, "--order", "3")
     assert (code, err) == (0, "")

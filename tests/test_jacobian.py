@@ -7,7 +7,6 @@ import importlib.util
 import json
 import math
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -42,6 +41,7 @@ from backprop.point import at
 from backprop.schema import grad_schema, hessian_schema
 from backprop.writing import ATOM, written
 from command import call
+from conftest import Golden
 from layers import ATTENTION, LAYERS, Layer, numbers
 from programs import points, programs
 
@@ -507,7 +507,7 @@ def test_the_other_mode_is_a_witness_where_the_program_is_too_large_to_be_opened
 DENSE_WORDS = ("grad", DENSE, "--W", "[[1, 2], [3, 4]]", "--x", "[0.1, -0.2]")
 
 
-def test_the_table_of_a_jacobian(golden: Callable[[str, str], None]) -> None:
+def test_the_table_of_a_jacobian(golden: Golden) -> None:
     code, out, err = call(*DENSE_WORDS, "--jacobian", "--jvp", "x=[1, 0]", "--vjp", "[1, -1]")
     assert (code, err) == (0, "")
     golden("jacobian/dense.txt", out)
@@ -686,7 +686,7 @@ def test_the_schema_of_grad_is_printed() -> None:
     jsonschema.Draft202012Validator.check_schema(grad_schema())
 
 
-def test_the_table_of_the_hessian_of_arrays(golden: Callable[[str, str], None]) -> None:
+def test_the_table_of_the_hessian_of_arrays(golden: Golden) -> None:
     code, out, err = call("hessian", "sum(W @ x)*b", "--W", "[[1, 2]]", "--x", "[1, 3]", "--b", "2", "--wrt", "x,b")
     assert (code, err) == (0, "")
     golden("hessian/arrays.txt", out)

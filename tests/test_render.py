@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv as csv_reader
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from io import StringIO
 from itertools import pairwise
@@ -25,6 +25,7 @@ from backprop.render.table import adjoint_lines, value_lines, verdict
 from backprop.render.tables import cells, table, visible, wrap
 from backprop.tracing import trace
 from backprop.working import forward_line, put_numbers_in, reverse_line, tangent_line
+from conftest import Golden
 
 SAMPLES = sorted((Path(__file__).parent.parent / "samples").glob("*.bp"))
 WRONG = sorted((Path(__file__).parent.parent / "samples" / "mistakes").glob("*.bp"))
@@ -42,6 +43,10 @@ def sample(path: Path) -> Trace:
     return trace(path.read_text(encoding="utf-8"), {}, check=False)
 
 
+def has_arrays(found: Trace) -> bool:
+    return any(node.shape for node in found.nodes)
+
+
 def rendered(found: Trace, name: str = "table", **look: Any) -> str:
     return "".join(line + "\n" for line in by_name(name).render(found, Look(**look)))
 
@@ -55,26 +60,26 @@ def two_paths(**options: Any) -> Trace:
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
-def test_every_sample_runs_in_every_format(path: Path, name: str, golden: Callable[[str, str], None]) -> None:
+def test_every_sample_runs_in_every_format(path: Path, name: str, golden: Golden) -> None:
     found = sample(path)
     text = rendered(found, name)
     assert text
     if len(found.nodes) <= LARGEST_GOLDEN:
-        golden(f"formats/{path.stem}{by_name(name).format.suffix}", text)
+        golden(f"formats/{path.stem}{by_name(name).format.suffix}", text, near=has_arrays(found))
 
 
 @pytest.mark.parametrize("width", [60, 80])
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
-def test_every_sample_fits_a_screen(path: Path, width: int, golden: Callable[[str, str], None]) -> None:
+def test_every_sample_fits_a_screen(path: Path, width: int, golden: Golden) -> None:
     found = sample(path)
     text = rendered(found, width=width)
     assert max(cells(line) for line in text.splitlines()) <= width
     if len(found.nodes) <= LARGEST_GOLDEN:
-        golden(f"screens/{path.stem}.{width}.txt", text)
+        golden(f"screens/{path.stem}.{width}.txt", text, near=has_arrays(found))
 
 
 @pytest.mark.parametrize("path", WRONG, ids=lambda path: path.stem)
-def test_every_mistake_is_a_lesson(path: Path, golden: Callable[[str, str], None]) -> None:
+def test_every_mistake_is_a_lesson(path: Path, golden: Golden) -> None:
     text = path.read_text(encoding="utf-8")
     with pytest.raises(Mistake) as caught:
         at(text, {})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from backprop.point import at
 from backprop.render.look import Look
 from backprop.render.sparsity import render
 from command import call
+from conftest import Golden
 
 TRIDIAGONAL = "concat(x[1:], [0]) + x^2 - concat([0], x[:-1]^3)"
 
@@ -211,7 +211,7 @@ def test_a_picture_fits_the_screen() -> None:
     assert max(map(len, drawn(found, width=40))) <= 40
 
 
-def test_sparsity_stands_in_place_of_the_numbers(golden: Callable[[str, str], None]) -> None:
+def test_sparsity_stands_in_place_of_the_numbers(golden: Golden) -> None:
     words = ("grad", "concat(x[1:] - x[:-1]^2, [sum(y)])", "--x", "[1, 2, 3, 4]", "--y", "[1, 2]", "--sparsity")
     code, out, err = call(*words)
     assert (code, err) == (0, "")
@@ -230,7 +230,7 @@ def test_sparsity_stands_in_place_of_the_numbers(golden: Callable[[str, str], No
     ]
 
 
-def test_the_hessian_has_a_pattern_where_it_is_too_large_to_be_worked_out(golden: Callable[[str, str], None]) -> None:
+def test_the_hessian_has_a_pattern_where_it_is_too_large_to_be_worked_out(golden: Golden) -> None:
     x = json.dumps(list(range(600)))
     program = "sum((x[1:] - x[:-1]^2)^2)"
     assert call("grad", program, "--x", x, "--hessian")[0] == 2

@@ -13,6 +13,7 @@ from backprop.kinds import Hole
 from backprop.mistakes import (
     CannotRead,
     Mistake,
+    NoSuchElement,
     NotANumber,
     NumberTooLong,
     Span,
@@ -112,7 +113,7 @@ def _hold(result: Result, text: str) -> None:
             found = checker.differs(said, span)
         except UnreadableExpectation as mistake:
             raise mistake.within(text, result.path) from None
-        except UnknownNode as mistake:
+        except (NoSuchElement, UnknownNode) as mistake:
             found = mistake.cause
         if found is not None:
             result.differences.append(Difference(_line(text, span), said, found))

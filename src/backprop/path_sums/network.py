@@ -71,6 +71,8 @@ class Network:
             names = [node.id for node in self.trace.nodes if node.op != "const"]
             if len(names) > 40:  # numbered ones are no help among so many
                 names = [known for known in names if not re.fullmatch(r"v\d+", known)][:40]
+            elements = [known for known in self.ids if known.startswith(f"{name}[") and known.endswith("]")]
+            names = elements[:40] or names  # of an array one of its elements
             raise UnknownNode(name, names)
         return place
 
