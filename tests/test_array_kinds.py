@@ -485,8 +485,8 @@ def hold_closed_against_opened(chance: random.Random, kind: str) -> None:
         for place, one in zip(places[node].flat, elements(gradient[name]), strict=True):
             assert is_close(one, truth.get(opened.name_of(int(place)), 0.0)), (program, inputs, name)
     slopes_ = here.by_rules()
-    if kind == "real" and all(is_close(one, one) and math.isfinite(float(one)) for slope in slopes_.values()
-                              for one in elements(slope) if not isinstance(one, Hole)):  # fmt: skip
+    numbers = [one for slope in slopes_.values() for one in elements(slope)]
+    if kind == "real" and not any(isinstance(one, Hole) or not math.isfinite(one) for one in numbers):
         direction = {
             node: here.kind.packed([chance.uniform(-1, 1) for _ in elements(here.values[node])],
                                    shape_of(here.values[node]))

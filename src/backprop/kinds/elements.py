@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backprop.graph import CONST, Graph
-from backprop.kinds import Hole, Kind, value_at
+from backprop.kinds import Hole, Kind, Refused, value_at
 from backprop.mistakes import Span
 from backprop.ops import Row
 
@@ -47,10 +47,19 @@ class Elements(Kind):
 
     def leaf(self, name: str, text: str, span: Span) -> Element:
         """An input of the new graph."""
-        return Element(self.numbers.number(text), self.graph.add_input(name, span))
+        return Element(self._read(text), self.graph.add_input(name, span))
 
     def number(self, text: str) -> Element:
-        return Element(self.numbers.number(text), text=text)
+        return Element(self._read(text), text=text)
+
+    def _read(self, text: str) -> Any:
+        """A number; a hole for one that the kind has not, as pi is no fraction: it chooses nothing."""
+        try:
+            return self.numbers.number(text)
+        except OverflowError:
+            return Hole(-1, "overflow")
+        except Refused as refused:
+            return Hole(-1, refused.code, detail=refused.detail)
 
     def placed(self, element: Element) -> int:
         """The node of an element."""
