@@ -21,9 +21,10 @@ from backprop import ops
 from backprop.gradient import answered, remarks
 from backprop.graph import INPUT, Graph
 from backprop.kinds import Hole, by_name, value_at
-from backprop.kinds.array import Diagonal, arrays, elements, shape_of
+from backprop.kinds.array import Diagonal, arrays
 from backprop.kinds.ieee import IEEE
 from backprop.kinds.real import REAL
+from backprop.kinds.shapes import elements, shape_of
 from backprop.mistakes import Mistake, ShapesDiffer, Undefined
 from backprop.point import Program, at
 from backprop.rules import partials

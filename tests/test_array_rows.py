@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 import backprop
 from backprop import ops
 from backprop.kinds import Hole, by_name
-from backprop.kinds.array import Arrays, arrays, elements, shape_of
+from backprop.kinds.array import Arrays, arrays
 from backprop.kinds.digits import Digits
 from backprop.kinds.real import REAL
+from backprop.kinds.shapes import elements, shape_of
 from backprop.point import at
 from backprop.rules import partials
 

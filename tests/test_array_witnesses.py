@@ -328,3 +328,35 @@ def test_a_tangent_that_is_carried_wrongly_is_found_and_told_apart(no_sympy: Non
     assert one(found, "A", "forward mode").verdict == "DISAGREES"
     assert one(found, "A", "opened").verdict == "agrees"
     assert "how it carries a tangent" in (one(found, "all", "array rules").reason or "")
+
+
+# -- doubles that lose digits -------------------------------------------------------------------------------------
+
+
+def test_rounding_is_told_of_the_doubles_of_the_arrays_and_not_of_their_opened_steps(no_sympy: None) -> None:
+    # the square of 3e200 is beyond every double, but the length of an array is worked out without it
+    found = said("norm(x)", {"x": [3e200, 4e200]})
+    assert one(found, "all", "rounding").verdict == "agrees"
+    assert one(found, "x", "difference").verdict == "agrees"
+    cancelled = said("sum(1 - cos(x))", {"x": [1e-9, 1e-5]})
+    assert one(cancelled, "all", "rounding").verdict == "inaccurate"
+
+
+@pytest.mark.parametrize(
+    ("program", "inputs"),
+    [
+        (
+            "sum(solve(A, b))",
+            {"A": [[1 / (i + j + 1) for j in range(7)] for i in range(7)], "b": [1, 2, 3, 4, 5, 6, 7]},
+        ),
+        ("det(A) + sum(inv(A))", {"A": [[1 / (i + j + 1) for j in range(5)] for i in range(5)]}),
+        ("sum((x - y)^2)", {"x": [1, 2], "y": [1.0000001, 2.0000003]}),
+        ("sum(layernorm(x)^3)", {"x": [1e6, 1e6 + 1, 1e6 + 3]}),
+        ("cross_entropy(X, y)", {"X": [[1000, -1000, 0], [5, 5, 5]], "y": [1, 0]}),
+        ("logdet(A@A.T + 1e-9*eye(3))", {"A": [[1, 2, 3], [2, 4, 6], [1, 1, 1]]}),
+        ("prod(x)", {"x": [0, 0, 3]}),
+        ("mean((x - mean(x))^2)", {"x": [1e8, 1e8 + 1, 1e8 + 2]}),
+    ],
+)
+def test_digits_that_doubles_lose_are_no_wrong_rule(program: str, inputs: dict[str, Any], no_sympy: None) -> None:
+    assert "DISAGREES" not in {witness.verdict for witness in said(program, inputs)}

@@ -17,7 +17,7 @@ from backprop import render
 from backprop.array_point import ArrayPoint, opened_at
 from backprop.bindings import Option, split
 from backprop.kinds import Hole, by_name, is_number
-from backprop.kinds.array import elements
+from backprop.kinds.shapes import elements
 from backprop.mistakes import Mistake
 from backprop.point import Point, at
 from backprop.record import Trace

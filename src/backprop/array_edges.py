@@ -8,7 +8,8 @@ from typing import Any
 from backprop.array_point import ArrayPoint
 from backprop.arrays_text import element_name
 from backprop.kinds import Hole, is_unproven, plain
-from backprop.kinds.array import Diagonal, Linear, Reduced, shape_of
+from backprop.kinds.array import Diagonal, Linear, Reduced
+from backprop.kinds.shapes import shape_of
 from backprop.kinds.symbol import label
 from backprop.mistakes import OneDirection
 from backprop.ops import Row

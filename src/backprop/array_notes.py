@@ -20,7 +20,7 @@ from backprop.arrays_text import element_name
 from backprop.beside.one_sided import kink_text, kinks_met, limits, notes_of_the_whole, one_sided
 from backprop.figures import figure
 from backprop.kinds import Hole, is_number
-from backprop.kinds.array import elements, shape_of
+from backprop.kinds.shapes import elements, shape_of
 from backprop.opening import MOST_NODES
 from backprop.ops import Remark, Row
 from backprop.point import Point

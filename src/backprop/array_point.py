@@ -18,8 +18,9 @@ from backprop.arrays_text import element_name, element_of, named_elements
 from backprop.beside.singular import Singulars
 from backprop.graph import INPUT, Graph
 from backprop.kinds import Hole, Kind, is_number
-from backprop.kinds.array import Arrays, arrays, elements, shape_of
+from backprop.kinds.array import Arrays, arrays
 from backprop.kinds.real import REAL, Real
+from backprop.kinds.shapes import elements, shape_of
 from backprop.mistakes import NoSuchElement, NothingToOpen, OutputNotANumber, TooLargeToOpen
 from backprop.opening import MOST_NODES, Opened, open_graph, open_nodes, part, steps_to
 from backprop.point import Point, resolve

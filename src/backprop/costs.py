@@ -614,7 +614,9 @@ def cost(
     if isinstance(output, Hole) and not here.is_scalar:
         from backprop.notes import explained
 
-        # without a value it has no shape either
+        # without a value it has no shape either; the opened program tells which element is to blame
+        told = here.told()
+        here, output = (told, told.answer()) if isinstance(told.answer(), Hole) else (here, output)
         raise Undefined(explained(here, output), span=here.graph.span(output.node)).within(here.syntax.source)
     used = _used(here)
     here.wrt = [node for node in here.wrt if used[node]]

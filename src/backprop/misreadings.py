@@ -392,7 +392,7 @@ def _comma(place: _Place, opener: str) -> Mistake:
         repair = f"A vector is written [{numbers}]"
         if re.compile(r"reshape\s*\([^()]*\Z").search(behind):
             repair = f"Sizes stand without brackets: reshape(x, {numbers})"
-        elif behind.rstrip().endswith("="):
+        elif re.compile(r"\b(?:axis|axes|dim)\s*=\s*\Z").search(behind):
             repair = "Take one axis after the other: sum(sum(x, axis=1), axis=0)"
         return mistakes.StrayComma(True, "", place.span, repair)
     if number := _decimal(place, place.begin, place.end):

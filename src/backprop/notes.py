@@ -402,4 +402,7 @@ def _given(point: Point) -> list[Any]:
 
 
 def _is_infinite(value: Any) -> bool:
+    """Whether a number is infinite, or one of an array."""
+    if getattr(value, "shape", ()):
+        return any(map(_is_infinite, value.flat))
     return value in (math.inf, -math.inf)

@@ -20,8 +20,9 @@ from backprop import ops
 from backprop.arrays_text import element_name, parts
 from backprop.graph import CONST, INPUT, Graph
 from backprop.kinds import Hole, Kind, Misfit, value_at
-from backprop.kinds.array import Arrays, elements, shape_of
+from backprop.kinds.array import Arrays
 from backprop.kinds.elements import Element, Elements, TooManyElements
+from backprop.kinds.shapes import elements, shape_of
 
 # A program is opened up to so many scalar nodes.
 MOST_NODES = 200_000

@@ -20,8 +20,9 @@ from backprop.arrays_text import element_name
 from backprop.beside.one_sided import kink_text, notes_of_the_whole
 from backprop.graph import CONST, Graph
 from backprop.kinds import Hole, is_number
-from backprop.kinds.array import Diagonal, Shape, elements, shape_of
+from backprop.kinds.array import Diagonal
 from backprop.kinds.doubles import Doubles
+from backprop.kinds.shapes import Shape, elements, shape_of
 from backprop.mistakes import Undefined
 from backprop.ops import Row
 from backprop.point import Point

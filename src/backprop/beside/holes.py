@@ -90,6 +90,8 @@ def approach(point: Point) -> Approach | None:
         return None
     if len(graph) * len(nodes) > MOST:
         return Approach(reason=f"no limit is looked for: the graph has {len(graph)} nodes and {len(nodes)} inputs")
+    if len(nodes) > 1 and is_heavy(graph):  # half a minute for lgamma(x - y)
+        return Approach(reason=f"no limit is looked for: gamma functions of {len(nodes)} inputs take too long")
     beside = _Beside(point, nodes)
     if not isinstance(beside.output(60, [0.0] * len(nodes)), Hole):
         beside.constants = {}  # the number given for x is π as a double, say, and 1/(x - pi) is meant

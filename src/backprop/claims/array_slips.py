@@ -18,7 +18,8 @@ from backprop.array_point import ArrayPoint
 from backprop.claims.reading import Claim
 from backprop.claims.slips import Slip
 from backprop.kinds import Hole, Misfit
-from backprop.kinds.array import Diagonal, Linear, Reduced, shape_of
+from backprop.kinds.array import Diagonal, Linear, Reduced
+from backprop.kinds.shapes import shape_of
 from backprop.mistakes import Mistake
 from backprop.reverse import reverse
 from backprop.rules import Partials, formula

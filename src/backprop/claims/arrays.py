@@ -23,8 +23,8 @@ from backprop.claims.numbers import significant
 from backprop.claims.reading import Claim, read
 from backprop.claims.truth import texts_of
 from backprop.kinds import Hole, is_number
-from backprop.kinds.array import elements, shape_of
 from backprop.kinds.real import REAL
+from backprop.kinds.shapes import elements, shape_of
 from backprop.mistakes import NoSuchElement, UnreadableClaim
 from backprop.numerals import numeral
 from backprop.opening import Opened, open_graph, part

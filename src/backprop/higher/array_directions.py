@@ -27,8 +27,8 @@ from backprop.higher.directions import (
 from backprop.higher.hessians import too_large
 from backprop.higher.jacobians import Outputs, asked_parts
 from backprop.kinds import is_number
-from backprop.kinds.array import elements
 from backprop.kinds.dual import Dual, Duals
+from backprop.kinds.shapes import elements
 from backprop.mistakes import NoVariable, Undefined
 from backprop.point import Point
 from backprop.record import Note

@@ -27,8 +27,9 @@ from backprop.higher.blocks import Part
 from backprop.higher.gradient_graph import gradient_graph
 from backprop.higher.sparsity import Pattern, members, pattern
 from backprop.kinds import Hole, Kind, is_number
-from backprop.kinds.array import Arrays, Shape, shape_of
+from backprop.kinds.array import Arrays
 from backprop.kinds.doubles import Doubles
+from backprop.kinds.shapes import Shape, shape_of
 from backprop.mistakes import OptionValue, TooMuchWork, Undefined
 from backprop.opening import MOST_NODES, Opened
 from backprop.point import Number, Point, Program
@@ -447,15 +448,24 @@ class Outputs:
         """
         self._afford()
         passes, groups, found = self.plan(mode)
+        made = self._by_passes(passes.mode, groups, found)
+        shaken = cache(lambda: self._shaken(passes.mode, groups, found))
+        witnesses = [] if self.here.is_scalar or self.base.intervals else [self._other_mode(made, passes.mode, shaken)]
+        witnesses = self._judged(made, shaken) + witnesses
+        self._refuse_missing(made.reshape(-1))
+        return made, passes, witnesses
+
+    def _by_passes(self, mode: str, groups: list[list[int]], found: Pattern | None) -> Any:
+        """The matrix by the rules, a pass for each group of columns or rows."""
         doubles = isinstance(self.kind, Doubles)
         made = np.empty((self.count, len(self.columns)), dtype=np.float64 if doubles else object)
         made.fill(self.base.number("0"))
-        across = made if passes.mode == "reverse" else made.T
+        across = made if mode == "reverse" else made.T
         touched = None
         if found is not None:
-            touched = found.rows if passes.mode == "reverse" else found.turned().rows
+            touched = found.rows if mode == "reverse" else found.turned().rows
         for group in groups:
-            line = self._row_of(group) if passes.mode == "reverse" else self._column_of(group)
+            line = self._row_of(group) if mode == "reverse" else self._column_of(group)
             if len(group) == 1:
                 across[group[0]] = line
                 continue
@@ -463,12 +473,30 @@ class Outputs:
             for one in group:
                 at = list(members(touched[one]))
                 across[one, at] = [line[place] for place in at]
-        witnesses = [] if self.here.is_scalar or self.base.intervals else [self._other_mode(made, passes.mode)]
-        witnesses = self._judged(made) + witnesses
-        self._refuse_missing(made.reshape(-1))
-        return made, passes, witnesses
+        return made
 
-    def _other_mode(self, made: Any, mode: str) -> Witness:
+    def _shaken(self, mode: str, groups: list[list[int]], found: Pattern | None) -> Any:
+        """How far each number by the rules moves when the last digit of the inputs does.
+
+        What is nothing but rounding, as every derivative of inv(A) @ A, moves by as much as it is. Equal numbers stay
+        equal, and what is no number to move, like a class, stays.
+        """
+        if not self.base.rounds:
+            return np.zeros((self.count, len(self.columns)))
+        graph, slopes = self.here.graph, self.here.partials.values
+        moving = {
+            edge.source for node in range(len(graph)) for edge in graph.edges_to(node) if slopes[edge.place] is not None
+        }
+        last = self.base.number(repr(2 * EPSILON) if self.base.digits <= DOUBLE_DIGITS else f"1e-{self.base.digits}")
+        one, sides = self.base.number("1"), []
+        for by in (self.base.add(one, last), self.base.add(one, self.base.scale(last, self.base.number("-1")))):
+            leaves = {node: self.here.values[node] for node in graph.inputs.values()}
+            leaves |= {node: self.kind.scale(value, by) for node, value in leaves.items() if node in moving}
+            sides.append(_as_doubles(Outputs(self.here.in_kind(self.base, leaves))._by_passes(mode, groups, found)))
+        with np.errstate(invalid="ignore"):
+            return np.nan_to_num(np.abs(sides[0] - sides[1]), posinf=0.0)
+
+    def _other_mode(self, made: Any, mode: str, shaken: Callable[[], Any]) -> Witness:
         """One pass in the other mode, along a direction without a pattern, against the same sum of derivatives."""
         across = made if mode == "reverse" else made.T
         weights = np.array(_spread(across.shape[1]))
@@ -481,17 +509,14 @@ class Outputs:
             found = self._flat(self.forward(self.direction(components)), self.count)
         else:
             found = self.back(self.shaped(amounts, self.shape))
-        doubles = across
-        if across.dtype != np.float64:
-            flat = across.reshape(-1)
-            known = [as_double(one) if fine else math.nan for one, fine in zip(flat, finite(flat), strict=True)]
-            doubles = np.array(known).reshape(across.shape)
+        doubles = _as_doubles(across)
         with np.errstate(invalid="ignore", over="ignore"):
             ours, sizes = (doubles @ weights).tolist(), (np.abs(doubles) @ weights).tolist()
         worst = _Worst(FULL)
-        for one, theirs, size, fine in zip(ours, found, sizes, finite(found), strict=True):
+        rounding = cache(lambda: (shaken() if mode == "reverse" else shaken().T) @ weights)
+        for at, (one, theirs, size, fine) in enumerate(zip(ours, found, sizes, finite(found), strict=True)):
             if fine and math.isfinite(one):
-                worst.hear(one, as_double(theirs), size, -1, -1, size)
+                worst.hear(one, as_double(theirs), size, -1, -1, lambda at=at: rounding()[at], size)
         by = "forward mode" if mode == "reverse" else "reverse mode"
         return Witness("all", by, "DISAGREES" if worst.wrong else "agrees", digits=worst.known)
 
@@ -555,7 +580,7 @@ class Outputs:
             if any(point.gradient()[name] is not one for name, one in point.by_rules().items())
         }
 
-    def _judged(self, made: Any) -> list[Witness]:
+    def _judged(self, made: Any, shaken: Callable[[], Any]) -> list[Witness]:
         """Put the answers of the scalar programs into the matrix; what they say of the numbers that stood there."""
         doubtful = {row for row in range(self.count) if not all(finite(made[row]))}
         asked = self._answering([self.base.number("0")] * self.count, doubtful)
@@ -572,7 +597,7 @@ class Outputs:
             for column in [column for name in answers for column in self.places_of[name]]:
                 name = self.names[column]
                 if fine[column] and not self.base.intervals and is_number(rules[name]):
-                    said[of[column]].hear(made[row, column], rules[name], largest, row, column)
+                    said[of[column]].hear(made[row, column], rules[name], largest, row, column, lambda row=row: shaken()[row].max())
                 if answers[name] is not rules[name] or not fine[column]:
                     made[row, column] = answers[name]
         if self.here.is_scalar:

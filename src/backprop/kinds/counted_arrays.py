@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from backprop.kinds.array import shape_of
 from backprop.kinds.counted import Counted, Unit
 from backprop.kinds.doubles import Doubles
+from backprop.kinds.shapes import shape_of
 from backprop.ops import Row
 
 

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from backprop.kinds import Hole, value_at
-from backprop.kinds.array import MOST_ELEMENTS, Arrays, Linear, Reduced, Shape, elements, shape_of
+from backprop.kinds.array import Arrays, Linear, Reduced
 from backprop.kinds.ieee import Ieee
 from backprop.kinds.real import Real
+from backprop.kinds.shapes import Shape, elements, shape_of
 from backprop.ops import Row
 
 EPSILON = 2.0**-53
@@ -133,11 +134,11 @@ class Doubles(Arrays):
     """Arrays of float64 over kind real (or over IEEE doubles)."""
 
     base: Real
+    most = 10_000_000
 
     def __init__(self, base: Real) -> None:
         super().__init__(base)
         self._numpy = Vectorised(base)
-        self.most = MOST_ELEMENTS["float64"]
 
     # -- reading
 

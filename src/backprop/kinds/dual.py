@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from backprop.kinds import Hole
-from backprop.kinds.array import Arrays, Diagonal, Linear, Reduced, elements, shape_of
+from backprop.kinds.array import Arrays, Diagonal, Linear, Reduced
+from backprop.kinds.shapes import elements, shape_of
 from backprop.ops import Row
 from backprop.rules import carried, formula, rules
 

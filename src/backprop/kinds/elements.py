@@ -21,11 +21,15 @@ class TooManyElements(Exception):
 
 @dataclass(slots=True)
 class Element:
-    """A node of the new graph, and the number that stands there; a literal becomes a node where it is used."""
+    """A node of the new graph, and the number that stands there.
+
+    A literal, which is at `span` in the source, becomes a node where it is used.
+    """
 
     value: Any
     node: int = -1
     text: str = ""
+    span: Span = (0, 0)
 
 
 class Elements(Kind):
@@ -50,7 +54,7 @@ class Elements(Kind):
         return Element(self._read(text), self.graph.add_input(name, span))
 
     def number(self, text: str) -> Element:
-        return Element(self._read(text), text=text)
+        return Element(self._read(text), text=text, span=self.span)
 
     def _read(self, text: str) -> Any:
         """A number; a hole for one that the kind has not, as pi is no fraction: it chooses nothing."""
@@ -64,7 +68,7 @@ class Elements(Kind):
     def placed(self, element: Element) -> int:
         """The node of an element."""
         if element.node < 0:
-            element.node = self.graph.add(CONST, (), self.span)
+            element.node = self.graph.add(CONST, (), element.span)
             self.graph.literals[element.node] = element.text
         return element.node
 

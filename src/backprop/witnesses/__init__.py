@@ -69,7 +69,10 @@ class Running:
         order = {point.name_of(node): place for place, node in enumerate(point.wrt)}
         each = [*by_whole, *by_difference, *by_modes]
         each.sort(key=lambda witness: order.get(witness.of, len(order)))
-        by_rounding = rounding.testify(point)
+        if self.closed is None:
+            by_rounding = rounding.testify(point)
+        else:
+            by_rounding = rounding.of_numbers(point, self.closed.point.value(), self.closed.by_rules())
         level = fine.at(LEVELS[0])
         known = point.accuracy()
         loss = first_loss(point, known) if known is not None and known.mended else None

@@ -25,8 +25,9 @@ from backprop.arrays_text import element_name, element_of, indices_of
 from backprop.beside.differences import as_double, exactly, many
 from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole, is_number
-from backprop.kinds.array import arrays, elements, shape_of
+from backprop.kinds.array import arrays
 from backprop.kinds.real import Real
+from backprop.kinds.shapes import elements, shape_of
 from backprop.point import Point
 from backprop.record import Note, Witness
 from backprop.reverse import reverse
@@ -78,6 +79,14 @@ class Closed:
         """The opened program in many digits, whose adjoints are those of the rules that carry arrays."""
         assert self.opened is not None
         return ClosedFine(self, fine_of(self.opened))
+
+    def by_rules(self) -> dict[str, Any]:
+        """What the rules that carry arrays give for each element, as the opened program calls it."""
+        assert self.opened is not None
+        found = dict(self.opened.by_rules())
+        for name, slopes in self.point.by_rules().items():
+            found |= {self.opened.name_of(place): slope for _, place, slope in self.elements(name, slopes)}
+        return found
 
     def arrays(self) -> dict[str, list[int]]:
         """The scalar nodes of what is asked for, by name."""
@@ -297,8 +306,8 @@ class ArraysRunning:
                     continue
                 other = theirs[opened.name_of(place)]
                 told = compared(opened, name, slope, other, weights[place])
-                if told.verdict == "DISAGREES" and known is not None and _rounding(told, slope, other, known, place):
-                    told.verdict, told.reason = "agrees", "as far as the rounding of both goes"
+                if told.verdict == "DISAGREES" and known is not None:
+                    _allow_for_rounding(told, slope, other, known, place)
                 said.append((name, told))
             found.append(gathered(asked, BY, said, places.size))
         return found
@@ -403,12 +412,13 @@ def compared(point: Point, of: str, ours: Any, theirs: Any, weight: float, by: s
     return said
 
 
-def _rounding(said: Witness, ours: float, theirs: float, known: Accuracy, node: int) -> bool:
-    """Whether doubles of one rule worked out in another order may be so far apart: the values on the way differ too."""
-    if said.digits is not None and said.digits >= ENOUGH:
-        return True
-    found = known.errors.adjoints[node] if known.errors.adjoints and known.errors.branch < 0 else 0.0
-    return bool(abs(ours - theirs) <= 16 * DOUBLE.unit * found < math.inf)
+def _allow_for_rounding(said: Witness, ours: float, theirs: float, known: Accuracy, node: int) -> None:
+    """Take back a disagreement of doubles that rounding explains: the values on the way differ too."""
+    error = known.errors.adjoints[node] if known.errors.adjoints and known.errors.branch < 0 else math.inf
+    if (said.digits or 0.0) >= ENOUGH or abs(ours - theirs) <= 16 * DOUBLE.unit * error < math.inf:
+        said.verdict, said.reason = "agrees", "as far as the rounding of both goes"
+    elif error == math.inf:
+        said.verdict, said.reason = "not checked", "doubles promise no digits here"
 
 
 def gathered(of: str, by: str, said: list[tuple[str, Witness]], count: int) -> Witness:

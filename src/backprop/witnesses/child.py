@@ -62,7 +62,8 @@ class Child:
             return
         question = json.dumps({"local": groups, "whole": whole, "sure": sure})
         threading.Thread(target=self._ask, args=(self.process, question), daemon=True).start()
-        threading.Thread(target=self._listen, args=(self.process,), daemon=True).start()
+        self.listening = threading.Thread(target=self._listen, args=(self.process,), daemon=True)
+        self.listening.start()
 
     def _ask(self, process: subprocess.Popen[str], question: str) -> None:
         """Put the question: in a thread, since a long one fills the pipe before the child reads."""
@@ -80,6 +81,8 @@ class Child:
                 self.lines.put(line)
         except (OSError, ValueError):
             pass  # the pipe was closed when the child was stopped
+        finally:
+            process.stdout.close()
         self.lines.put("")
 
     def answers(self) -> Answers:
@@ -112,6 +115,7 @@ class Child:
             if self.process.poll() is None:
                 self.process.kill()
             self.process.wait()
+            self.listening.join()  # the pipe is at its end, and is closed by whoever reads it
 
 
 def _read(line: str) -> dict[str, Any] | None:

@@ -20,7 +20,7 @@ from backprop.beside.differences import EPSILON, cut
 from backprop.forward import contribution
 from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole, Misfit, value_at
-from backprop.kinds.array import shape_of
+from backprop.kinds.shapes import shape_of
 from backprop.mistakes import ShapesDiffer
 from backprop.record import Witness
 from backprop.values import values

@@ -6,6 +6,7 @@ than half of its digits right it is called inaccurate, and the node at which the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from backprop.accuracy.fine import FULL, digits_kept
@@ -31,14 +32,18 @@ def testify(point: Point) -> Witness | None:
     >>> said.verdict, said.reason
     ('inaccurate', 'f = 1 - v1 keeps none of 16 digits')
     """
+    return of_numbers(point, point.value(), point.by_rules())
+
+
+def of_numbers(point: Point, value: Any, given: Mapping[str, Any]) -> Witness | None:
+    """The same of other doubles for the value and the derivatives, as those of an array program are."""
     found = point.accuracy()
     if found is None:
         return None
     fine = fine_of(point)
     if fine.reason:
         return Witness("all", BY, "not checked", reason=fine.reason)
-    given = point.by_rules()
-    numbers: list[tuple[Any, Any]] = [(point.value(), fine.value(point.graph.output))]
+    numbers: list[tuple[Any, Any]] = [(value, fine.value(point.graph.output))]
     numbers += [(given[point.name_of(node)], fine.adjoint(node)) for node in point.wrt]
     all_kept = [_kept(*numbers[0], found.errors.values[point.graph.output], stationary=False)]
     all_kept += [

@@ -10,7 +10,7 @@ from backprop.accuracy.fine import of as fine_of
 from backprop.array_point import ArrayPoint
 from backprop.arrays_text import element_name
 from backprop.kinds import Hole
-from backprop.kinds.array import elements
+from backprop.kinds.shapes import elements
 from backprop.point import Point
 from backprop.record import Witness
 from backprop.witnesses.arrays import BY, compared, gathered
