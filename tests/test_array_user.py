@@ -147,3 +147,24 @@ def test_no_pipe_stays_open_behind_a_trace() -> None:
     code = "import backprop, gc; backprop.trace('sum(x^2)', {'x': [3, 2]}); gc.collect()"
     done = subprocess.run([sys.executable, "-W", "error::ResourceWarning", "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("count", [2, 6, 12, 20, 24, 30])
+def test_many_relus_at_zero_pass_nothing_however_many_corners_their_box_of_subgradients_has(count: int) -> None:
+    assert not backprop.grad("sum(relu(x))", {"x": [0] * count})[1]["x"].any()
+    assert not backprop.grad("sum(abs(x))", {"x": [0] * count})[1]["x"].any()
+
+
+def test_many_scalar_relus_at_zero_pass_nothing() -> None:
+    names = [f"x{place}" for place in range(10)]
+    slopes = backprop.grad(" + ".join(f"relu({name})" for name in names), dict.fromkeys(names, 0))[1]
+    assert set(slopes.values()) == {0.0}
+
+
+def test_what_is_a_subgradient_of_many_relus_is_not_called_apart() -> None:
+    from backprop.conventions.opinions import opinions
+
+    names = [f"x{place}" for place in range(8)]
+    found = opinions(" + ".join(f"relu({name})" for name in names), dict.fromkeys(names, 0))
+    assert {one.by for one in found.opinions} >= {"torch", "left", "right"}
+    assert not any(one.apart for one in found.opinions)

@@ -18,6 +18,7 @@ from backprop.kinds.real import REAL
 from backprop.ops import ATOM, Row
 from backprop.point import at
 from backprop.record import Witness
+from backprop.tracing import trace
 from backprop.witnesses import quotients, sympy_rules, sympy_whole, verify
 from backprop.writing import written
 
@@ -360,3 +361,21 @@ def test_rounding_is_told_of_the_doubles_of_the_arrays_and_not_of_their_opened_s
 )
 def test_digits_that_doubles_lose_are_no_wrong_rule(program: str, inputs: dict[str, Any], no_sympy: None) -> None:
     assert "DISAGREES" not in {witness.verdict for witness in said(program, inputs)}
+
+
+def test_a_norm_at_0_has_lost_no_digits() -> None:
+    found = trace("norm(x)", {"x": [0, 0]})
+    assert found.gradient == {"x": [0.0, 0.0]}
+    assert not [witness for witness in found.witnesses if witness.verdict in ("inaccurate", "DISAGREES")]
+
+
+def test_a_derivative_that_is_a_choice_in_every_element_is_not_said_to_be_checked() -> None:
+    from backprop.render import by_name as renderer
+    from backprop.render.look import Look
+
+    def last(program: str, inputs: dict[str, Any]) -> str:
+        return list(renderer("table").render(trace(program, inputs), Look()))[-1]
+
+    assert "agrees" not in last("norm(x)", {"x": [0, 0]})
+    assert "1 confirmed" in last("norm(x) + sum(y^2)", {"x": [0, 0], "y": [1, 2]})
+    assert "every check agrees" in last("sum(relu(x))", {"x": [0, 2]})

@@ -9,7 +9,7 @@ import pytest
 
 import backprop
 from backprop import bindings, mistakes
-from backprop.bindings import Option, split
+from backprop.bindings import Option, reads_as_value, split
 
 OPTIONS = (
     Option("format", "how", "FORMAT", lambda: ["table", "json"]),
@@ -259,3 +259,13 @@ def test_a_misspelt_option_with_a_word_for_its_value_is_told_which_was_meant() -
     with pytest.raises(mistakes.NotANumber) as told:
         split(["x", "--rate", "abc"], [Option("at", "a file", "F")])
     assert "--at" not in told.value.repair
+
+
+@pytest.mark.parametrize("word", ["w=[1, 2]; sum(w*x)", "w=[1, 2]*x", "w=[1, 2]\nsum(w*x)"])
+def test_a_program_may_begin_with_an_array(word: str) -> None:
+    assert not reads_as_value(word.partition("=")[2])
+
+
+@pytest.mark.parametrize("word", ["[1, 2]", "[[1, 2]; [3, 4]]", "[1, 2", "[1, 2]]", "[1], [2]", "[1, 2] "])
+def test_an_array_with_a_slip_in_it_is_still_a_value(word: str) -> None:
+    assert reads_as_value(word)

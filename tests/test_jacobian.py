@@ -357,7 +357,7 @@ def test_one_array_needs_no_name_and_what_is_left_out_does_not_move() -> None:
         ({"jvp": "x=1"}, r"x needs an array of shape \(2,\), and here is one number"),
         ({"jvp": "x=[1,2,3]"}, r"x needs an array of shape \(2,\), and here is an array of shape \(3,\)"),
         ({"jvp": "y=[1, 2]"}, r"y needs one number"),
-        ({"jvp": "x=[1, nan]"}, "no finite number"),
+        ({"jvp": "x=[1, nan]"}, "holds a number that is not finite"),
         ({"jvp": "z=[1, 2]"}, "nothing that is differentiated by is called z"),
         ({"jvp": "[1, 2]"}, r"x needs an array of shape \(2,\), and here is one number"),
         ({"vjp": "1"}, r"this needs an array of shape \(2,\)"),
@@ -500,6 +500,22 @@ def test_a_wrong_rule_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_other_mode_is_a_witness_where_the_program_is_too_large_to_be_opened() -> None:
     found = outputs("tanh(W @ x)", LARGE, ["x"]).told()
     assert [(one.by, one.verdict) for one in found.witnesses] == [("opened", "not checked"), ("reverse mode", "agrees")]
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize(("kind", "size"), [("real", 1e-14), ("digits:30", 1e-28)])
+def test_derivatives_that_are_nothing_but_rounding_are_no_disagreement(mode: str, kind: str, size: float) -> None:
+    # inv(A) A is the unit matrix whatever A is: every derivative is 0
+    here = Outputs(at("inv(A) @ A", {"A": [[2.0, 0.3, -0.4], [0.1, 1.7, 0.6], [-0.2, 0.5, 2.2]]}, kind=by_name(kind)))
+    made, _, witnesses = here.matrix(mode)
+    assert max(abs(float(one)) for one in made.flat) < size
+    assert {one.verdict for one in witnesses} == {"agrees"}
+
+
+def test_an_inverse_that_doubles_hardly_know_is_no_disagreement() -> None:
+    hilbert = [[1 / (row + column + 1) for column in range(8)] for row in range(8)]
+    found = outputs("inv(A) @ v", {"A": hilbert, "v": [1, -1, 1, -1, 1, -1, 1, -1]}).told()
+    assert not found.disagrees
 
 
 # -- the command ------------------------------------------------------------------------------------------------------
@@ -720,3 +736,63 @@ def test_dual_numbers_know_every_operation(row: Row) -> None:
         for name, moved in opened[1].items():
             size = max(1e-12, float(np.abs(np.array(moved)).max()))
             assert np.abs(np.asarray(dual[name]) - np.array(moved)).max() <= 1e-9 * size, program
+
+
+# -- what is told where something is wrong ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("option", "given"),
+    [
+        ("jvp", "x=1"),
+        ("jvp", "W=[1, 2]"),
+        ("jvp", "x=[1, nan]"),
+        ("jvp", ""),
+        ("jvp", "[1, 2]"),
+        ("jvp", "[[[1, 2], [3, 4]]]"),
+        ("jvp", "x=[1, 0], 3"),
+        ("vjp", "1"),
+        ("vjp", "[1, 2, 3]"),
+        ("vjp", "[1, inf]"),
+    ],
+)
+def test_the_repair_of_a_direction_of_arrays_runs(option: str, given: str) -> None:
+    code, out, err = call("grad", DENSE, "--W", "[[1, 2], [3, 4]]", "--x", "[1, 2]", f"--{option}", given)
+    assert (code, out) == (2, "")
+    repair = re.search(rf'--{option} (?:"([^"]*)"|(\S+))', err)
+    assert repair is not None, err
+    words = ("grad", DENSE, "--W", "[[1, 2], [3, 4]]", "--x", "[1, 2]", f"--{option}", repair[1] or repair[2])
+    assert call(*words)[0] == 0
+
+
+@pytest.mark.parametrize("words", [("grad", "--hvp", "[1, 0]"), ("grad", "--hessian"), ("hessian",)])
+def test_a_step_that_does_not_move_by_itself_is_called_as_the_user_does(words: tuple[str, ...]) -> None:
+    command, *options = words
+    code, _, err = call(
+        command, "z = W @ x; sum(z^2)", "--W", "[[1, 2], [3, 4]]", "--x", "[1, 2]", "--wrt", "z", *options
+    )
+    assert code == 2
+    assert "z is worked out from others" in err
+    assert "The inputs are: W, x" in err
+
+
+def test_a_jacobian_of_zeros_takes_no_pass_and_says_so() -> None:
+    code, out, _ = call("grad", "[1, 2] + 0*floor(x)", "--x", "3.5", "--jacobian")
+    assert code == 0
+    assert "all of them are 0, so no pass is needed" in out
+
+
+def test_directions_come_from_files(tmp_path: Path) -> None:
+    np.save(tmp_path / "v.npy", [1.0, -2.0])
+    (tmp_path / "W.csv").write_text("1,0\n0,0\n", encoding="utf-8")
+    at_point = ("--W", "[[1, 2], [3, 4]]", "--x", "[1, 2]", "--format", "json")
+    # W x moves by V x + W v along (V, v)
+    _, out, _ = call("grad", "W @ x", *at_point, "--jvp", f"W=@{tmp_path / 'W.csv'}, x=@{tmp_path / 'v.npy'}")
+    assert json.loads(out)["jvp"]["value"] == [1 * 1 + 1 - 4, 3 - 8]
+    _, out, _ = call("grad", "sum(x^3)", "--x", "[1, 2]", "--hvp", f"@{tmp_path / 'v.npy'}", "--format", "json")
+    assert json.loads(out)["hvp"]["product"]["x"] == [6 * 1, 12 * -2]
+    _, out, _ = call("grad", "W @ x", *at_point, "--vjp", f"@{tmp_path / 'v.npy'}")
+    assert json.loads(out)["vjp"]["gradient"]["x"] == [1 - 6, 2 - 8]
+    code, _, err = call("grad", "W @ x", *at_point, "--vjp", f"@{tmp_path / 'nothing.npy'}")
+    assert code == 2
+    assert "nothing.npy" in err

@@ -104,6 +104,22 @@ def test_an_arrow_takes_as_many_passes_as_it_has_columns_and_two_for_its_rows_le
     assert len(arrow.turned().groups()) == 2
 
 
+@settings(deadline=None)
+@given(st.permutations(range(30)), st.permutations(range(30)), st.integers(0, 4))
+def test_a_band_takes_as_few_passes_whatever_the_order_of_its_rows_and_columns(
+    down: list[int], across: list[int], width: int
+) -> None:
+    def row(place: int) -> int:
+        return sum(1 << across[at] for at in range(max(0, place - width), min(30, place + width + 1)))
+
+    assert len(Pattern([row(place) for place in down], 30).groups()) == 2 * width + 1
+
+
+def test_a_pattern_of_more_places_than_memory_has_is_refused() -> None:
+    with pytest.raises(TooMuchWork, match="10,000,000,000 places"):
+        sparsity("x^2", {"x": np.ones(100_000)})
+
+
 def test_columns_that_nothing_depends_on_take_no_pass() -> None:
     assert Pattern([0b010], 3).groups() == [[1]]
     assert Pattern([], 3).groups() == []

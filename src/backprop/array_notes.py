@@ -6,6 +6,7 @@ say of its elements (dead and saturated units) is counted on the arrays themselv
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -14,13 +15,14 @@ import numpy as np
 
 from backprop import notes as of_numbers
 from backprop import ops, unopened
-from backprop.accuracy.lost_digits import surviving
+from backprop.accuracy.lost_digits import count, surviving
 from backprop.array_point import ALWAYS_ASKED, ArrayPoint
 from backprop.arrays_text import element_name
 from backprop.beside.one_sided import kink_text, kinks_met, limits, notes_of_the_whole, one_sided
 from backprop.figures import figure
 from backprop.kinds import Hole, is_number
 from backprop.kinds.shapes import elements, shape_of
+from backprop.notation import slope
 from backprop.opening import MOST_NODES
 from backprop.ops import Remark, Row
 from backprop.point import Point
@@ -56,8 +58,10 @@ def mended_elements(point: ArrayPoint) -> list[str]:
     accuracy = opened.accuracy()
     if accuracy is None:
         return []
-    output = [] if accuracy.value is None else [point.graph.ids[point.graph.output]]
-    lost = {opened.name_of(node) for node in accuracy.slopes}
+    regained = {name for name, _, _ in point.regained()}
+    first = point.graph.ids[point.graph.output]
+    output = [first] if accuracy.value is not None or first in regained else []
+    lost = {opened.name_of(node) for node in accuracy.slopes} | regained
     return output + [name for name in point.names() if not lost.isdisjoint(_parts(point, name))]
 
 
@@ -155,7 +159,27 @@ def _of_elements(point: ArrayPoint, opened: Point) -> Iterator[Note]:
         yield from _grouped(point, notes_of_the_whole(opened, met))
 
     yield from _grouped(point, of_numbers.troubles(opened, kinks))
+    yield from _regained(point)
     yield from of_numbers.unused_holes(point)  # of whole arrays, which are not opened
+
+
+def _regained(point: ArrayPoint) -> Iterator[Note]:
+    """The digits that are lost where whole arrays are worked out at once, and kept in the opened program."""
+    found = point.regained()
+    if not found:
+        return
+    output = point.graph.ids[point.graph.output]
+    kept, name = min((_digits_kept(closed, answer), name) for name, closed, answer in found)
+    what = output if name == output else slope(output, name)
+    told = (f"{one if one == output else slope(output, one)} = {figure(answer, 16)}" for one, _, answer in found)
+    text = f"{what} keeps {count(kept)} where whole arrays are worked out at once"
+    yield Note("lost-digits", f"{text}; opened into single numbers {listed(told, len(found))}", output)
+
+
+def _digits_kept(double: float, truth: float) -> float:
+    """How many digits of one double are those of another."""
+    apart = abs(double - truth)
+    return max(0.0, -math.log10(apart / abs(truth))) if truth and math.isfinite(apart) else 0.0
 
 
 def gathered(point: Point, notes: Iterable[Note]) -> Iterator[Note]:

@@ -27,6 +27,11 @@ from backprop.point import Point, resolve
 from backprop.rules import partials
 from backprop.values import values
 
+# A double that is off by more than this part of itself, which stands for 11 digits, is not believed; what is off by no
+# more than 5e-318 is near enough, however small it is.
+DIFFERENT, SLACK = 1e-11, 5e-318
+# The digits in which pivots are chosen where doubles find none.
+PIVOT_DIGITS = 60
 # Up to so many scalar nodes the opened program is always asked; beyond, only where the closed one meets NaN.
 ALWAYS_ASKED = 20_000
 
@@ -127,8 +132,26 @@ class ArrayPoint(Point):
             rows = {node: self.graph.row(node) for node in self.wrt}
             apart = {node for node, row in rows.items() if row is not None and row.arrays}
             small = self._least() <= limit
-            self._graphs[limit] = open_graph(self.graph, self.kind.base, self.given, limit, apart) if small else None
+            found = open_graph(self.graph, self.kind.base, self.given, limit, apart) if small else None
+            if found is not None and found.graph.output < 0:
+                found = self._opened_by_true_pivots(limit, apart) or found
+            self._graphs[limit] = found
         return self._graphs[limit]
+
+    def _opened_by_true_pivots(self, limit: int, apart: Collection[int]) -> Opened | None:
+        """The scalar graph where a matrix that doubles find singular is not: its pivots are chosen with many digits.
+
+        A.T @ A of [[1, 1], [1e-8, 0], [0, 1e-8]] is all 1 in doubles, after Läuchli.
+        """
+        if not isinstance(self.kind.base, Real) or self.kind.propagates or self._least() > ALWAYS_ASKED:
+            return None
+        from backprop.beside.differences import exactly, many
+
+        digits, doubles = many(PIVOT_DIGITS), self.kind.base
+        found = open_graph(
+            self.graph, digits, self.given, limit, apart, lambda text: exactly(digits, doubles.number(text))
+        )
+        return found if found is not None and found.graph.output >= 0 else None
 
     def _least(self) -> int:
         """How many scalar nodes there are at least: one for each element that is given or worked out by itself."""
@@ -274,8 +297,42 @@ class ArrayPoint(Point):
         if told is self:
             return value
         answer = told.answer()
-        stays = isinstance(self.kind.base, Real) and is_number(value) and answer is told.value()
+        stays = isinstance(self.kind.base, Real) and answer is told.value() and self._is_good(value, answer)
         return value if stays else answer
+
+    def _is_good(self, number: Any, answer: Any) -> bool:
+        """Whether a double of the closed program may stay: the opened one, whose digits are known, has nearly the same.
+
+        LAPACK eliminates in another order, and loses other digits, than the opened program.
+        """
+        if not is_number(number):
+            return False
+        if not is_number(answer) or abs(number - answer) <= DIFFERENT * abs(answer) + SLACK:
+            return True
+        known = self.told().accuracy()
+        return known is None or bool(known.untold)
+
+    def regained(self) -> list[tuple[str, Any, Any]]:
+        """The numbers that are those of the opened program, where the closed one lost digits and the opened did not.
+
+        By the name of the output or of an element: what the closed program has, and what the answer is.
+        """
+        opened, found = self.told(), self.opening()
+        if self.kind.propagates or not isinstance(self.kind.base, Real) or opened is self or found is None:
+            return []
+        value, output = self.value(), self.graph.output
+        pairs = [(self.graph.ids[output], value, self.answer(), opened.value())]
+        slopes, answers, rules = self.by_rules(), self.gradient(), opened.by_rules()
+        for name, (node, at) in self.asked.items():
+            places = found.places[node][at]
+            numbers = zip(places.flat, elements(slopes[name]), elements(answers[name]), strict=False)
+            labels = ((opened.name_of(int(place)), one, other) for place, one, other in numbers if place >= 0)
+            pairs += [(label, one, other, rules[label]) for label, one, other in labels if label in rules]
+        return [
+            (name, closed, answer)
+            for name, closed, answer, by_opened in pairs
+            if is_number(closed) and is_number(answer) and answer == by_opened and not self._is_good(closed, answer)
+        ]
 
     def by_rules(self) -> dict[str, Any]:
         output = self.value()
@@ -323,7 +380,7 @@ class ArrayPoint(Point):
                     isinstance(answer, Hole)
                     or answer is not rules[label]
                     or not isinstance(self.kind.base, Real)
-                    or not is_number(number)
+                    or not self._is_good(number, answer)
                 ):
                     judged[-1] = answer
         if any(isinstance(one, Hole) for one in judged):

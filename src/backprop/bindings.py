@@ -29,6 +29,7 @@ NAME = (
 )
 _NAME = re.compile(NAME)
 _BINDING = re.compile(rf"({NAME})=(?!=)(.*)", re.DOTALL)
+_FROM_FILE = re.compile(rf"({NAME}(?:\[[^\]]*\])?)\s*=\s*(@[^\s,]+)")
 # `W[0,1]` is one name: this is the comma between two
 _BETWEEN_NAMES = r",(?![^\[\]]*\])"
 _AROUND = r"\s*([\[\],])\s*"
@@ -224,17 +225,31 @@ def _alike(name: str, variables: Iterable[str], known: Iterable[str]) -> str | N
 
 
 def reads_as_value(text: str) -> bool:
-    """Whether what follows `NAME=` is meant as its value; if not, the word is an expression such as `y=x^2`."""
+    """Whether what follows `NAME=` is meant as its value; if not, the word is an expression such as `y=x^2`.
+
+    >>> reads_as_value("[1, 2]"), reads_as_value("[1, 2]; sum(y*x)"), reads_as_value("[1, 2] * x")
+    (True, False, False)
+    """
     return text.startswith("@") or text.strip().lower() == "nan" or _is_number(text)
 
 
 def _is_number(text: str) -> bool:
     if text.startswith("["):
-        return True
+        return _is_whole(text)
     try:
         numeral(text, "")
     except NotANumber:
         return False
+    return True
+
+
+def _is_whole(text: str) -> bool:
+    """Whether nothing stands behind an array, or only what is a slip in one: a comma, or a bracket more."""
+    depth = 0
+    for place, sign in enumerate(text):
+        depth += (sign == "[") - (sign == "]")
+        if not depth:
+            return text[place + 1 :].lstrip()[:1] in ("", ",", "[", "]")
     return True
 
 
@@ -252,6 +267,13 @@ def read_value(text: str, name: str) -> str:
             return value_files.binary_value(path, name)
         return value_files.text_value(read_file(path), path, name)
     return numeral(text, name)
+
+
+def with_files(text: str, name: str) -> str:
+    """A direction with the numbers of its files in their places: `@v.npy`, `W=@W.csv, x=[1, 0]`. Raises `Mistake`."""
+    if text.startswith("@"):
+        return read_value(text, name)
+    return _FROM_FILE.sub(lambda found: found[1] + "=" + read_value(found[2], found[1]), text)
 
 
 def _read_or_slip(text: str, name: str, options: Iterable[str]) -> str:

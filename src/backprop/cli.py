@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from backprop import bindings
-from backprop.bindings import Option, Words
+from backprop.bindings import Option, Words, with_files
 from backprop.figures import usual_figures
 from backprop.mistakes import (
     CannotRead,
@@ -132,6 +132,7 @@ OPEN = Option(
     "open", "open arrays into single numbers, each a node of its own; z,a: these nodes alone", "[NAMES]", many=True
 )
 FULL = Option("full", "show every element of large arrays")
+BRIEF = Option("brief", "in JSON too, tell large arrays by shape, norm, least and greatest element")
 KIND = Option("kind", "the kind of number: real (double precision), exact, digits:N, certified (real)", "KIND")
 LIMIT = Option("limit", "the bound of a kind: bits of an exact fraction, N of digits:N", "N")
 UNDEFINED = Option(
@@ -153,7 +154,7 @@ PLAIN = Option("format", "how the answer is shown", "FORMAT", one_of("table", "j
 QUESTION = (FILE, AT)
 DIRECTIONS = (
     Option("jacobian", "every derivative of every element of the output: a matrix for each input"),
-    Option("jvp", "the slope along a direction: x=1,y=0, W=[[1, 0]], or [1, 0] in the order of --wrt", "DIRECTION"),
+    Option("jvp", "the slope along a direction: x=1,y=0, W=[[1, 0]], @v.npy, or [1, 0] as --wrt goes", "DIRECTION"),
     Option("vjp", "what is pulled back from the output: the gradient times a number, [1, 0] of a vector", "NUMBER"),
     Option("hvp", "the Hessian times a direction: how the gradient moves along it", "DIRECTION"),
     Option("hessian", "every second derivative; backprop hessian checks them too"),
@@ -244,6 +245,10 @@ class Asked:
 
         here = self.words.text("output", "-") == "-"
         look = Look.of(self.streams.stdout, self.figures) if here else Look(figures=self.figures)
+        if self.words.flag("brief"):
+            if self.words.flag("full"):
+                raise OneAtATime(["--brief", "--full"])
+            return replace(look, brief=True)
         return look.in_full() if self.words.flag("full") else look
 
     def text(self) -> tuple[str, str | None]:
@@ -423,6 +428,7 @@ def write_file(path: str, lines: Iterable[str]) -> None:
     OPEN,
     FIGURES,
     FULL,
+    BRIEF,
     Option("no-check", "leave the witnesses out"),
     Option("rounding", "tell how many digits of every value and adjoint are right in doubles"),
     Option("symbolic", "formulas in place of numbers; no values needed"),
@@ -574,15 +580,16 @@ def _directional(asked: Asked) -> int:
         if option in words.options:
             named = [f"--{one.name}" for one in DIRECTIONS if one.name in words.options]
             raise OneAtATime([f"--{option}", named[0]])
+    along = {one: with_files(words.options[one], "v") for one in ("jvp", "vjp", "hvp") if one in words.options}
     program, inputs = asked.question()
     found = directional(
         program,
         inputs,
         words.names("wrt"),
         asked.kind,
-        jvp=words.options.get("jvp"),
-        vjp=words.options.get("vjp"),
-        hvp=words.options.get("hvp"),
+        jvp=along.get("jvp"),
+        vjp=along.get("vjp"),
+        hvp=along.get("hvp"),
         hessian=words.flag("hessian"),
         order=words.count("order", 1, most=LARGEST_ORDER) if "order" in words.options else None,
         jacobian=words.flag("jacobian"),
@@ -792,6 +799,7 @@ def test(asked: Asked) -> int:
     "FILE",
     FIGURES,
     FULL,
+    BRIEF,
     FORMAT,
     OUT,
     binds=False,

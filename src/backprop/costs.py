@@ -18,13 +18,14 @@ from backprop import point as points
 from backprop.arrays_text import element_name
 from backprop.figures import whole
 from backprop.forward import tangents
-from backprop.graph import CONST, INPUT, Graph
+from backprop.graph import Graph
 from backprop.kinds import Hole, Kind
 from backprop.kinds.counted import Counted, Tally, Unit
 from backprop.kinds.real import REAL, Real
-from backprop.mistakes import NoVariable, Undefined
+from backprop.mistakes import Undefined
 from backprop.ops.work import shape, size
 from backprop.record import Edge, Node, Trace
+from backprop.refusals import refuse_steps
 from backprop.reverse import Reverse, reverse
 from backprop.rules import Partials, partials
 from backprop.syntax import canonical
@@ -607,9 +608,7 @@ def cost(
     value; numbers that are undefined cost as much as others.
     """
     here = points.at(program, inputs or {}, wrt)
-    for node in here.wrt:
-        if here.graph.codes[node] not in (INPUT, CONST):
-            raise NoVariable(here.name_of(node), list(here.graph.inputs))
+    refuse_steps(here)
     output = here.value()
     if isinstance(output, Hole) and not here.is_scalar:
         from backprop.notes import explained
@@ -723,7 +722,10 @@ def _conclusion(found: CostReport) -> tuple[str, str]:
         told = f"one input and many outputs: {told}"
     elif m == 1:
         told = f"many inputs and one output: {told}"
-    told += f"; {_ratio_text(other.operations, won.operations)} times fewer operations"
+    if won.operations:
+        told += f"; {_ratio_text(other.operations, won.operations)} times fewer operations"
+    else:
+        told += f"; no operation against {other.operations}"
     if other.taken is not None and won.taken:
         told += f", {_ratio_text(other.taken, won.taken)} times faster"
         told += " (estimated)" if other.seconds is None or won.seconds is None else ""

@@ -18,6 +18,8 @@ DEFAULT_FIGURES = 6
 MOST_PUT_IN, MOST_IN_CELL, MOST_IN_ANSWER = 12, 24, 200
 # All of them, however many.
 ALL = 1 << 62
+# The digits of a norm in JSON, of numbers that are no doubles.
+JSON_DIGITS = 17
 # What stands in the place of an element that has no value.
 UNDEFINED = "undefined"
 
@@ -157,6 +159,24 @@ def element(value: Any, figures: int = DEFAULT_FIGURES) -> str:
     return "..".join(text[1:-1].split(", ")) if text.startswith("[") else text
 
 
+def brief(value: Any, most: int = MOST_IN_CELL) -> Any:
+    """A value as JSON holds it in brief: of an array of more than `most` elements what `summary` tells, by name.
+
+    >>> brief([[3.0, -4.0], [0.0, 12.0]], 3), brief([1.0, 2.0], 3)
+    ({'shape': [2, 2], 'norm': 13.0, 'min': -4.0, 'max': 12.0}, [1.0, 2.0])
+    """
+    shape, elements = shape_of(value), elements_of(value)
+    if len(elements) <= most:
+        return value
+    ends, sizes, missing, strange = _ends(elements)
+    told: dict[str, Any] = {"shape": list(shape)}
+    if sizes and not missing and not strange:
+        told["norm"] = _root_of_squares(sizes, JSON_DIGITS)
+    told |= dict(zip(("min", "max"), ends, strict=False))
+    told |= {name: count for name, count in ((UNDEFINED, missing), ("NaN", strange)) if count}
+    return told
+
+
 def summary(shape: tuple[int, ...], elements: list[Any], figures: int = DEFAULT_FIGURES) -> str:
     """An array in a few words: its shape, its norm (the root of the sum of squares), its least and greatest element.
 
@@ -164,24 +184,36 @@ def summary(shape: tuple[int, ...], elements: list[Any], figures: int = DEFAULT_
     ('2×2, norm 13, -4 .. 12', '3 elements, all 1', '2 elements, all others 2, 1 undefined')
     """
     parts = [shape_text(shape) if len(shape) > 1 else f"{len(elements)} elements"]
+    ends, sizes, missing, strange = _ends(elements)
+    if ends:
+        least, greatest = (element(end, figures) for end in ends)
+        if least == greatest:
+            parts.append(f"all others {least}" if missing or strange else f"all {least}")
+        else:
+            if not missing and not strange:
+                parts.append(f"norm {figure(_root_of_squares(sizes, figures), figures)}")
+            parts.append(f"{least} .. {greatest}")
+    parts += [f"{missing} {UNDEFINED}"] if missing else []
+    parts += [f"{strange} NaN"] if strange else []
+    return ", ".join(parts)
+
+
+def _ends(elements: list[Any]) -> tuple[list[Any], list[Any], int, int]:
+    """The least and the greatest element, the sizes of all, and how many are undefined or NaN.
+
+    Nothing is told of names and intervals, which have no size.
+    """
     plain = all(type(one) is float for one in elements)
     sized = [(one if plain else _size(one), one) for one in elements]
     known = [(size, one) for size, one in sized if size is not None and size == size]
     missing = sum(one is None for one in elements)
     strange = sum(one == "NaN" or one != one for one in elements)
     if missing + strange + len(known) < len(elements):
-        return parts[0]  # names and intervals among them have no size
-    if known:
-        least, greatest = (element(end(known, key=lambda one: one[0])[1], figures) for end in (min, max))
-        if least == greatest:
-            parts.append(f"all others {least}" if missing or strange else f"all {least}")
-        else:
-            if not missing and not strange:
-                parts.append(f"norm {_norm([size for size, _ in known], figures)}")
-            parts.append(f"{least} .. {greatest}")
-    parts += [f"{missing} {UNDEFINED}"] if missing else []
-    parts += [f"{strange} NaN"] if strange else []
-    return ", ".join(parts)
+        return [], [], 0, 0
+    if not known:
+        return [], [], missing, strange
+    ends = [end(known, key=lambda one: one[0])[1] for end in (min, max)]
+    return ends, [size for size, _ in known], missing, strange
 
 
 def _size(value: Any) -> Any:
@@ -199,16 +231,16 @@ def _size(value: Any) -> Any:
         return None
 
 
-def _norm(sizes: list[Any], figures: int) -> str:
+def _root_of_squares(sizes: list[Any], figures: int) -> float | Written:
     if type(sizes[0]) is float:
-        return _figure(math.hypot(*sizes), figures)
+        return math.hypot(*sizes)
     import decimal
 
     context = decimal.Context(prec=40 + figures, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
     total = decimal.Decimal(0)
     for size in sizes:
         total = context.add(total, context.multiply(size, size))
-    return _rounded(str(context.sqrt(total)), figures) if total.is_finite() else "inf"
+    return Written(_rounded(str(context.sqrt(total)), figures)) if total.is_finite() else math.inf
 
 
 # -- numbers that are text -------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def tangents(
     offsets, args = graph.offsets, graph.args
     for node, code in enumerate(graph.codes):
         if node in moved_by:
-            moved[node] = moved_by[node]
+            moved[node] = kind.seeded(moved_by[node])
         if code in (INPUT, CONST):
             continue
         for index in range(offsets[node], offsets[node + 1]):

@@ -165,25 +165,17 @@ class Graph:
         for node in wrt:
             moves[node] = 1
         codes, offsets, args, rows = self.codes, self.offsets, self.args, ops.rows()
+        stopping = {code for code in set(codes) if code >= 0 and rows[code].stops}
         for node in range(len(codes)):
             code = codes[node]
             if code < 0:
                 continue
             first = offsets[node]
             for index in range(first, offsets[node + 1]):
-                if moves[args[index]] and not _stops(rows[code], index - first):
+                if moves[args[index]] and not (code in stopping and rows[code].stops_at(index - first)):
                     moves[node] = 1
                     break
         return moves
-
-
-def _stops(row: Row, position: int) -> bool:
-    """Whether no derivative passes through an operand: a condition, a setting, an integer order."""
-    if row.settings and row.is_setting(position):
-        return True
-    if callable(row.partials):
-        return position in row.conditions
-    return position < len(row.partials) and row.partials[position] is None
 
 
 def _ids(graph: Graph) -> list[str]:

@@ -395,18 +395,18 @@ def _comma(place: _Place, opener: str) -> Mistake:
         elif re.compile(r"\b(?:axis|axes|dim)\s*=\s*\Z").search(behind):
             repair = "Take one axis after the other: sum(sum(x, axis=1), axis=0)"
         return mistakes.StrayComma(True, "", place.span, repair)
-    if number := _decimal(place, place.begin, place.end):
-        whole, digits = number.split(".")
-        span = place.begin - len(whole), place.end + len(digits)
-        return mistakes.DecimalComma(number, span, bracketed=bool(numbers))
     name = _name_before(place.source, place.opener_at) if opener == "(" else ""
     if name:
         from backprop.ops import callable_names
 
         known = list(callable_names())
-        if name in mistakes.UnknownFunction.elsewhere or mistakes.closest(name, known):
+        if name in mistakes.UnknownFunction.elsewhere or mistakes.closest(name, known):  # zeros(2,3), clamp(1,5)
             span = (place.opener_at - len(name), place.opener_at)
             return mistakes.UnknownFunction(name, "", known, span)
+    if number := _decimal(place, place.begin, place.end):
+        whole, digits = number.split(".")
+        span = place.begin - len(whole), place.end + len(digits)
+        return mistakes.DecimalComma(number, span, bracketed=bool(numbers))
     return mistakes.StrayComma(opener == "(", name, place.span)
 
 

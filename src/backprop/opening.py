@@ -10,7 +10,7 @@ are taken by their indices, and its own are put together again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,14 +41,20 @@ class Opened:
 
 
 def open_graph(
-    graph: Graph, numbers: Kind, given: Mapping[str, str], limit: int = MOST_NODES, apart: Collection[int] = ()
+    graph: Graph,
+    numbers: Kind,
+    given: Mapping[str, str],
+    limit: int = MOST_NODES,
+    apart: Collection[int] = (),
+    spelled: Callable[[str], Any] | None = None,
 ) -> Opened | None:
     """The scalar graph of a program whose inputs have the texts `given`; None beyond `limit` nodes.
 
-    `numbers` is the kind of number (doubles) in which pivots and places are chosen. The elements of x.T are those of
+    `numbers` is the kind of number (doubles) in which pivots and places are chosen, and `spelled` how it reads a text
+    where that is another way than its own. The elements of x.T are those of
     x; those of the nodes in `apart` get nodes of their own all the same, so that they can be differentiated by.
     """
-    kind = Elements(graph.source, numbers, limit)
+    kind = Elements(graph.source, numbers, limit, spelled)
     arrays = Arrays(kind)
     opened = Opened(kind.graph, [], {})
     found: list[Any] = []

@@ -12,10 +12,10 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from backprop.figures import DEFAULT_FIGURES, Written, json_value
+from backprop.figures import DEFAULT_FIGURES, Written, brief, json_value
 from backprop.mistakes import LONGEST_NUMBER, NotATrace
 
 FORMAT, VERSION = "backprop-trace", 1
@@ -235,6 +235,20 @@ class Trace:
                 return node
         raise KeyError(node_id)
 
+    def in_brief(self) -> Trace:
+        """The same for JSON in which large arrays are told by shape, norm and least and greatest element alone.
+
+        Only for being written: with the elements goes what renderers and commands read in a trace.
+        """
+
+        def told(item: Any) -> Any:
+            held = ((name, getattr(item, name)) for name in _NUMBERS if hasattr(item, name))
+            return replace(item, **{name: brief(value) for name, value in held if isinstance(value, list)})
+
+        lists = {name: list(map(told, getattr(self, name))) for name in ("nodes", "edges", "witnesses")}
+        named = {name: {one: brief(value) for one, value in getattr(self, name).items()} for name in _BY_NAME}
+        return replace(told(self), **lists, **named, written_steps=self.steps)
+
     def to_dict(self) -> dict[str, Any]:
         """The record of the trace as `backprop schema` describes it: NetworkX node-link shape, absent things absent."""
         record = self._head()
@@ -367,7 +381,9 @@ class Trace:
         """A trace read back from JSON text. Raises `NotATrace`."""
         try:
             record = json.loads(text, parse_int=_integer)
-        except (ValueError, RecursionError) as error:
+        except RecursionError:
+            raise NotATrace("the brackets of this JSON are nested too deeply") from None
+        except ValueError as error:
             raise NotATrace(f"this is no JSON: {error}") from None
         return cls.from_dict(record)
 
@@ -442,6 +458,7 @@ def _line(item: Any) -> str:
 # The fields that hold a value, in which JSON has text for what it has no number for.
 _NUMBERS = {"value", "tangent", "adjoint", "partial", "contribution", "digits", "adjoint_digits"}
 _NUMBERS |= {"left", "right", "low", "high", "taken"}
+_BY_NAME = ("inputs", "gradient")
 _BEYOND = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -471,6 +488,8 @@ def _formula(value: Any) -> Any:
         return [_formula(one) for one in value]
     if isinstance(value, int) and not isinstance(value, bool):
         return float(value)
+    if isinstance(value, dict) and "shape" in value:
+        raise NotATrace("its large arrays are told in brief, so they cannot be read back: save it without --brief")
     return _BEYOND.get(value, value) if isinstance(value, str) else value
 
 

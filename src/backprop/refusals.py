@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from backprop.graph import CONST, INPUT
 from backprop.kinds import REFUSALS, Hole
-from backprop.mistakes import NotExact, TooLargeForKind
+from backprop.mistakes import NotExact, NoVariable, TooLargeForKind
 from backprop.point import Point
 
 
@@ -42,3 +43,10 @@ def refuse(point: Point) -> None:
             output, name = point.graph.ids[point.graph.output], point.name_of(node)
             told = f"∂{output}/∂{name} is known from values beside the point alone, and does not come out as a fraction"
             raise NotExact(told, is_slope=True, span=point.graph.span(one.node)).within(point.syntax.source)
+
+
+def refuse_steps(point: Point) -> None:
+    """Raise `NoVariable` when a derivative is asked for by a node that does not move by itself."""
+    for node in point.wrt:
+        if point.graph.codes[node] not in (INPUT, CONST):
+            raise NoVariable(point.name_of(node), list(point.graph.inputs))

@@ -46,7 +46,7 @@ def reverse(
     """
     adjoints: list[Any] = [None] * len(graph)
     contributions: list[Any] = [None] * len(graph.args)
-    adjoints[graph.output if output is None else output] = kind.number("1") if seed is None else seed
+    adjoints[graph.output if output is None else output] = kind.seeded(kind.number("1") if seed is None else seed)
     offsets, args, pull = graph.offsets, graph.args, kind.pull
     slopes, exact_zero, zeros = partials.values, partials.exact_zero, partials.zeros
     for node in range(len(graph) - 1, -1, -1):

@@ -172,8 +172,8 @@ def partials(graph: Graph, kind: Kind, known: list[Any], moving: bytearray) -> P
         sources = args[first:end]
         moves = tuple(bool(moving[source]) for source in sources)
         operands = [known[source] for source in sources]
-        kink: bool | None = None  # asked for only where a slope is 0, and once for all operands
         row = table[code]
+        apart: list[Any] | None = None  # asked for only where a slope is 0, and once for all operands
         found_rules: Sequence[Any] = (
             rules(code, moves, kind.convention)
             if row.pulls is None
@@ -188,9 +188,9 @@ def partials(graph: Graph, kind: Kind, known: list[Any], moving: bytearray) -> P
                 zeros[first + position] = zeros_of[row.name]
                 skipped = zeros_of[row.name] == "skips" and kind.is_zero(slope)
                 exact_zero[first + position] = skipped or zeros_of[row.name] == "stops"
-            if row.locally_constant and not kind.eager and not isinstance(slope, Hole) and kind.is_zero(slope):
-                kink = is_kink(row, kind, operands, out) if kink is None else kink
-                exact_zero[first + position] = not kink
+            if row.locally_constant and not kind.eager and not isinstance(slope, Hole) and kind.has_zeros(slope):
+                apart = distances(row, kind, operands, out) if apart is None else apart
+                exact_zero[first + position] = kind.skips(slope, apart)
     return Partials(found, exact_zero, zeros)
 
 
@@ -205,11 +205,13 @@ def slope_at(rule: Formula | Carried, kind: Kind, operands: list[Any], out: Any,
 
 def is_kink(row: Row, kind: Kind, operands: list[Any], out: Any) -> bool:
     """Whether an operation has no derivative at these operands, only one from each side."""
-    for text in row.kinks(len(operands)):
-        distance = formula(text, row, len(operands)).evaluate(kind, operands, out)
-        if not isinstance(distance, Hole) and kind.is_zero(distance):
-            return True
-    return False
+    return any(not isinstance(one, Hole) and kind.is_zero(one) for one in distances(row, kind, operands, out))
+
+
+def distances(row: Row, kind: Kind, operands: list[Any], out: Any) -> list[Any]:
+    """What is 0 where an operation has a kink, at these operands."""
+    arity = len(operands)
+    return [formula(text, row, arity).evaluate(kind, operands, out) for text in row.kinks(arity)]
 
 
 def kinks(graph: Graph, kind: Kind, known: list[Any]) -> Iterator[int]:

@@ -10,15 +10,19 @@ _TEXT: dict[str, Any] = {"type": "string"}
 _NAMES: dict[str, Any] = {"type": "array", "items": _TEXT}
 _PLACE: dict[str, Any] = {"type": "integer", "minimum": 0}
 _VALUE: dict[str, Any] = {"$ref": "#/$defs/value"}
+_SIZES: dict[str, Any] = {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1}
 _DEFINED = {
     "description": "a number; text where JSON has none: NaN, Infinity, -Infinity, a fraction, many digits, a formula; "
     "a ball, which holds the true number, by its middle and its radius; an array as nested lists of these, row by row, "
-    "with null for an element that has no value",
+    "with null for an element that has no value; with --brief a large one by its shape, its norm, its least and "
+    "greatest element, and how many elements are undefined or NaN",
     "type": ["number", "string", "boolean", "object", "array"],
     "items": {"anyOf": [{"type": "null"}, _VALUE]},
     "minItems": 1,
-    "properties": {"mid": _TEXT, "rad": _TEXT},
-    "required": ["mid", "rad"],
+    "properties": {"mid": _TEXT, "rad": _TEXT, "shape": _SIZES}
+    | dict.fromkeys(("norm", "min", "max"), _VALUE)
+    | dict.fromkeys(("undefined", "NaN"), _PLACE),
+    "anyOf": [{"required": ["mid", "rad"]}, {"required": ["shape"]}],
     "additionalProperties": False,
 }
 
@@ -394,7 +398,7 @@ def _node() -> dict[str, Any]:
             "formula": _said(_TEXT, "what is worked out, over ids"),
             "span": {"type": "array", "items": _PLACE, "minItems": 2, "maxItems": 2},
             "shape": _said(
-                {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1},
+                _SIZES,
                 "of an array: the sizes of its axes; value, tangent and adjoint are nested lists then",
             ),
             "value": _said(_VALUE, "absent where there is none, and in a branch not taken"),

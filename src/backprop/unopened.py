@@ -31,10 +31,6 @@ from backprop.rules import formula, partials
 from backprop.values import values
 
 EPSILON = 2.0**-53
-# Rows that take a matrix apart, whose digits go as its condition number grows.
-SOLVING = ("inv", "solve", "det", "logdet")
-# Rows that add numbers up, which may cancel.
-ADDING = ("sum", "sum_along", "mean", "mean_along", "matmul", "dot", "trace")
 
 Place = tuple[int, ...]
 
@@ -178,7 +174,8 @@ def _without_value(point: ArrayPoint, node: int) -> tuple[int, str]:
 
 def _not_taken(point: ArrayPoint, node: int, at: Place, position: int) -> bool:
     """Whether an operand is the branch of a `where` that is not taken at an element."""
-    if point.graph.op(node) != "where" or position == 0:
+    row = point.graph.row(node)
+    if row is None or not row.chooses or position in row.conditions:
         return False
     value = point.values[point.graph.operands(node)[0]]
     condition = _number(value, _within(at, shape_of(point.values[node]), shape_of(value)))
@@ -199,7 +196,7 @@ def without_slope(point: ArrayPoint) -> tuple[int, str]:
             partial = point.partials.values[edge.place]
             names = f"∂{graph.ids[graph.output]}/∂{graph.ids[edge.source]}"
             if isinstance(partial, Diagonal):
-                marks = _lost(point.kind.times(adjoint, partial.values, partial.zeros))
+                marks = _lost(point.kind.carried(adjoint, partial))
                 at = _first(np.broadcast_to(marks, partial.target))
                 small = alone(point, node, at)
                 slope = small.partials.values[small.graph.offsets[-2] + edge.place - graph.offsets[node]]
@@ -215,6 +212,7 @@ def _overflow(point: ArrayPoint, answers: dict[str, Any]) -> tuple[int, str] | N
     """What is infinite though everything that was given is finite."""
     graph = point.graph
     leaves = [point.values[node] for node, code in enumerate(graph.codes) if code < 0]
+    leaves = [value for value in leaves if not isinstance(value, slice)]
     if point.kind.intervals or any(_infinite(one).any() for one in leaves):
         return None
     beyond = f"is beyond {point.kind.largest}"
@@ -236,7 +234,7 @@ def _infinite(value: Any) -> Any:
     """Which elements are infinite: an array of bool."""
     if isinstance(value, np.ndarray) and value.dtype != object:
         return np.isinf(value)
-    marks = [one in (math.inf, -math.inf) for one in elements(value) if not isinstance(value, slice)]
+    marks = [one in (math.inf, -math.inf) for one in elements(value)]
     return np.array(marks, dtype=bool).reshape(shape_of(value))
 
 
@@ -334,7 +332,7 @@ def _conditions(point: ArrayPoint) -> Iterator[tuple[int, float]]:
     if not isinstance(point.kind, Doubles):
         return
     for node, code in enumerate(point.graph.codes):
-        if code < 0 or ops.rows()[code].name not in SOLVING or isinstance(point.values[node], Hole):
+        if code < 0 or not ops.rows()[code].solves or isinstance(point.values[node], Hole):
             continue
         matrix = point.values[point.graph.operands(node)[0]]
         try:
@@ -362,7 +360,7 @@ def _rounding(point: ArrayPoint) -> float | None:
             row = ops.rows()[code]
             if not row.flops:
                 continue
-            if row.name in ADDING:
+            if row.adds:
                 value = row.value(point.kind, *_sizes(point, node, row))
             total += float(np.sum(np.abs(np.multiply(adjoint, value))))
     return total * EPSILON if math.isfinite(total) else None

@@ -70,7 +70,9 @@ def json_record(text: str, path: str, **how: Any) -> Any:
 
     try:
         return json.loads(text, parse_float=str, parse_int=str, parse_constant=str, **how)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise CannotRead(path, "its brackets are nested too deeply") from None
+    except ValueError as error:
         raise CannotRead(path, f"this is no JSON: {error}") from None
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from backprop.figures import DEFAULT_FIGURES, UNDEFINED, Figures, elements_of, shape_of
 from backprop.notation import slope
@@ -255,7 +256,7 @@ def reverse_working(
         rules=tuple(brought.rule(figures, i == 0) for i, brought in enumerate(back)),
         numbers=tuple(brought.numbers(figures, i == 0) for i, brought in enumerate(back)),
         value=value,
-        remark=_meeting(node.id, edges),
+        remark=_meeting(node.id, edges) or back[0].added_up(),
         partials=tuple(brought.partial(figures) for brought in back),
     )
 
@@ -437,6 +438,21 @@ class _Brought:
             return carried if name == letter else None if known is None else known.number(name)
 
         return put_numbers_in(self.edge.pull or "", put_in)
+
+    def added_up(self) -> str:
+        """What the adjoint is added up over on its way back: the copies of an operand that was broadcast, a batch."""
+        edge, carried, ends = self.edge, shape_of(self.carried), shape_of(self.edge.contribution)
+        if carried and shape_of(edge.partial) == carried != ends:
+            kept = (*(1 for _ in carried[len(ends) :]), *ends)
+            copies = [(size, axis) for axis, size in enumerate(carried) if size != kept[axis]]
+            times = " and ".join(f"{size} times" + (f" along axis {axis}" if ends else "") for size, axis in copies)
+            if not ends:
+                times = f"{prod(carried)} times"
+            return f"{edge.source} was repeated {times}: add" if copies else ""
+        rows, transposed, right = self.pulled("g", None).rpartition(".T @ g")
+        if transposed and not right and len(carried) == 2 and _FACTOR.fullmatch(rows):
+            return f"adds up over the {carried[0]} rows of {rows}"
+        return ""
 
     def partial(self, figures: Figures) -> str:
         """The rule alone."""

@@ -476,12 +476,12 @@ def _put_into_the_hull(point: Point, corners: dict[int, Singular], doubtful: boo
     beside = gradients_beside(point, list(corners))
     if not beside:
         return
-    smallest = minimum_norm(beside)
+    taken = [exactly(many(levels(point.kind)[0]), one.slope) for one in corners.values()]
+    away = widened(point, list(corners), beside, taken)
+    smallest = widened(point, list(corners), beside, [part * 0 for part in taken])
     for one, parts in zip(corners.values(), zip(*beside, strict=True), strict=True):
         if one.apart:
             one.low, one.high = kept(point, min(parts)), kept(point, max(parts))
-    taken = [exactly(many(levels(point.kind)[0]), one.slope) for one in corners.values()]
-    away = minimum_norm([[x - y for x, y in zip(one, taken, strict=True)] for one in beside])
     size = max(abs(part) for one in beside for part in one)
     apart = [abs(x - y) for x, y in zip(taken, smallest, strict=True)]
     if max(map(abs, away)) <= size * 1e-9 or not doubtful:
@@ -497,6 +497,28 @@ def _put_into_the_hull(point: Point, corners: dict[int, Singular], doubtful: boo
             one.slope = number
 
 
+def widened(point: Point, nodes: list[int], beside: list[list[Any]], taken: list[Any]) -> list[Any]:
+    """The way from what is taken to the nearest point of the hull, after gradients that lie nearer were put into it.
+
+    A few gradients are not all of them: those of 20 relus at 0 are the 2^20 corners of a box. So one is looked for
+    where the hull would have to be wider, back along the way to its nearest point, until there is none, as in the
+    method of Frank and Wolfe (Naval Research Logistics Quarterly 3, 1956).
+    """
+    for _ in range(2 * len(nodes) + 2):
+        away = minimum_norm([[x - y for x, y in zip(one, taken, strict=True)] for one in beside])
+        size = max(map(abs, away))
+        if size <= 1e-15 * max(abs(part) for one in beside for part in one):
+            break
+        aside = next(iter(directions(len(nodes))))
+        back = [-part / size + by / 1000 for part, by in zip(away, aside, strict=True)]
+        lengths = [abs(leaf(point, many(levels(point.kind)[0]), node)) or 1 for node in nodes]
+        known = len(beside)
+        _look(point, nodes, [by / length for by, length in zip(back, lengths, strict=True)], beside)
+        if len(beside) == known:
+            break
+    return away
+
+
 def gradients_beside(point: Point, nodes: Sequence[int]) -> list[list[Any]]:
     """The gradients in some nodes very close to the point, by the rules, in directions without a pattern and opposite.
 
@@ -505,21 +527,28 @@ def gradients_beside(point: Point, nodes: Sequence[int]) -> list[list[Any]]:
     graph = point.graph
     if any(graph.codes[node] not in (INPUT, CONST) for node in nodes):
         return []
-    digits = levels(point.kind)[0]
-    kind = many(digits)
-    step = kind.number(f"1e{exponents(digits)[0]}")
     found: list[list[Any]] = []
     for _, direction in zip(range(len(nodes) + 4), directions(len(nodes)), strict=False):
-        for sign in (1, -1):
-            moved = {}
-            for node, by in zip(nodes, direction, strict=True):
-                at = leaf(point, kind, node)
-                moved[node] = at + sign * by * step * (abs(at) or 1)
-            _, known = primal(point, graph, digits, moved)
-            adjoints = reverse(graph, partials(graph, kind, known, point.moving), kind).adjoints
-            gradient = [kind.number("0") if adjoints[node] is None else adjoints[node] for node in nodes]
-            if not all(map(is_number, gradient)):
-                return []
-            if not any(all(abs(x - y) <= 1e-15 for x, y in zip(one, gradient, strict=True)) for one in found):
-                found.append(gradient)
+        if not _look(point, nodes, direction, found):
+            return []
     return found
+
+
+def _look(point: Point, nodes: Sequence[int], direction: Sequence[Any], found: list[list[Any]]) -> bool:
+    """Put the gradients along a direction and against it beside those found; whether both have numbers."""
+    graph, digits = point.graph, levels(point.kind)[0]
+    kind = many(digits)
+    step = kind.number(f"1e{exponents(digits)[0]}")
+    for sign in (1, -1):
+        moved = {}
+        for node, by in zip(nodes, direction, strict=True):
+            at = leaf(point, kind, node)
+            moved[node] = at + sign * by * step * (abs(at) or 1)
+        _, known = primal(point, graph, digits, moved)
+        adjoints = reverse(graph, partials(graph, kind, known, point.moving), kind).adjoints
+        gradient = [kind.number("0") if adjoints[node] is None else adjoints[node] for node in nodes]
+        if not all(map(is_number, gradient)):
+            return False
+        if not any(all(abs(x - y) <= 1e-15 for x, y in zip(one, gradient, strict=True)) for one in found):
+            found.append(gradient)
+    return True

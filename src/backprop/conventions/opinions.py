@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backprop import ops
-from backprop.beside.hull import minimum_norm
 from backprop.beside.one_sided import one_sided
-from backprop.beside.singular import gradients_beside
+from backprop.beside.singular import gradients_beside, widened
 from backprop.conventions import FRAMEWORKS, SLOPES, Framework, framework, named
 from backprop.figures import json_value
 from backprop.kinds import MINIMUM_NORM, Hole, is_number
@@ -175,7 +174,7 @@ def _is_apart(point: Point, truth: Mapping[str, Truth], one: Opinion) -> bool:
     if not beside:
         return False
     given = [one.gradient[name] for name in nodes.values()]
-    away = minimum_norm([[x - y for x, y in zip(each, given, strict=True)] for each in beside])
+    away = widened(point, list(nodes), beside, given)
     size = max(abs(part) for each in beside for part in each)
     return bool(max(map(abs, away)) > size * CLOSE)
 

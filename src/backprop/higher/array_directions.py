@@ -12,7 +12,6 @@ from typing import Any
 
 from backprop.array_point import ArrayPoint
 from backprop.gradient import refuse_holes
-from backprop.graph import INPUT
 from backprop.higher.blocks import Part, blocks, gathered
 from backprop.higher.directions import (
     Directional,
@@ -29,9 +28,10 @@ from backprop.higher.jacobians import Outputs, asked_parts
 from backprop.kinds import is_number
 from backprop.kinds.dual import Dual, Duals
 from backprop.kinds.shapes import elements
-from backprop.mistakes import NoVariable, Undefined
+from backprop.mistakes import Undefined
 from backprop.point import Point
 from backprop.record import Note
+from backprop.refusals import refuse_steps
 from backprop.reverse import reverse
 from backprop.rules import partials
 from backprop.values import values
@@ -85,6 +85,8 @@ def _second(outputs: Outputs, found: Directional, asked: Question, shapes: Mappi
     """What is asked beyond the gradient, of the opened program or by dual numbers."""
     here, record = outputs.here, outputs.here.kind.record
     told, full = here.told(), asked.hessian and not asked.sparsity
+    if full or asked.hvp is not None:
+        refuse_steps(here)
     along = None if asked.hvp is None else components(here.kind, "hvp", asked.hvp, shapes)
     if not told.is_scalar:
         if asked.order is not None or full:
@@ -149,13 +151,10 @@ def moving_gradient(outputs: Outputs, along: Mapping[int, Any]) -> tuple[dict[st
     """How the gradient of a program with arrays moves along a direction (input to tangent): Hessian times vector.
 
     Where a kink or the boundary of a condition is met, the difference quotients of the gradient on both sides have to
-    agree with it. Raises `NoVariable` for a node that is no input, `Undefined` where there is no such product.
+    agree with it. Raises `Undefined` where there is no such product.
     """
     here = outputs.here
     assert isinstance(here, ArrayPoint)
-    for node in here.wrt:
-        if here.graph.codes[node] != INPUT:
-            raise NoVariable(here.name_of(node), list(here.graph.inputs))
     kind = Duals(here.kind)
     leaves = {node: here.values[node] for node in here.graph.inputs.values()}
     leaves |= {node: Dual(here.values[node], amount) for node, amount in along.items()}

@@ -234,10 +234,9 @@ def second_derivatives(here: Point, found: Directional, asked: Question, along: 
 
 def needs_line(shapes: Mapping[str, Shape], count: int) -> UnreadableDirection:
     """The mistake for a series without a direction, where there are so many numbers to move."""
-    example = [f"{name}={_written('1', shape)}" for name, shape in shapes.items() if prod(shape) < 10][:2]
     return UnreadableDirection(
         f"a series goes along one line, and there are {count} inputs",
-        f'Say along which: --jvp "{", ".join(example) or "x=[1, 0]"}"   or one input: --wrt x',
+        f"Say along which: {_example('jvp', shapes)}   or one input: --wrt {next(iter(shapes))}",
     )
 
 
@@ -337,7 +336,7 @@ def components(kind: Kind, option: str, given: Direction, shapes: Mapping[str, S
     single = len(names) == 1 and bool(shapes[names[0]])  # an array alone needs no name
     if isinstance(given, str):
         try:
-            return _components(kind, option, shapes, _parts(option, given, names, single))
+            return _components(kind, option, shapes, _parts(option, given, shapes, single))
         except Mistake as mistake:
             raise mistake.within(given) from None
     if isinstance(given, Mapping):
@@ -346,7 +345,7 @@ def components(kind: Kind, option: str, given: Direction, shapes: Mapping[str, S
     if single:
         numbers = [given]
     if len(numbers) != len(names):
-        raise _unlike(option, len(numbers), names)
+        raise _unlike(option, len(numbers), shapes)
     parts = [_Part(name, _text(number, name)) for name, number in zip(names, numbers, strict=True)]
     return _components(kind, option, shapes, parts)
 
@@ -390,7 +389,7 @@ def _amount(kind: Kind, option: str, part: _Part, shape: Shape) -> Any:
                 return found
             raise UnreadableDirection(
                 f"{'this' if part.name == 'u' else part.name} needs {_said(shape)}, and here is {_said(_shape(found))}",
-                f"Write {_written('1', shape) if prod(shape) < 10 else 'an array of that shape'}",
+                f"Write {_example(option, {part.name: shape})}",
                 part.number_span,
             )
     except NotANumber:
@@ -398,10 +397,11 @@ def _amount(kind: Kind, option: str, part: _Part, shape: Shape) -> Any:
             raise  # it says which element
     except (OverflowError, ValueError, ZeroDivisionError):
         pass
-    shown = part.number or "nothing"
-    example = f"--{option} {_written('2', shape)}" if option == "vjp" else f"--{option} {_example([part.name])}"
+    told = "holds a number that is not finite" if part.number.lstrip().startswith("[") else "is no finite number"
     raise UnreadableDirection(
-        f"{shown} is no finite number", f"Numbers look like 1, -0.5, 1e-3: {example}", part.number_span
+        f"{part.number or 'nothing'} {told}",
+        f"Numbers look like 1, -0.5, 1e-3: {_example(option, {part.name: shape})}",
+        part.number_span,
     )
 
 
@@ -414,22 +414,37 @@ def _said(shape: Shape) -> str:
     return f"an array of shape {shape}" if shape else "one number"
 
 
-def _example(names: Sequence[str]) -> str:
-    return ",".join(f"{name}={1 - min(place, 1)}" for place, name in enumerate(names[:3]))
+def _example(option: str, shapes: Mapping[str, Shape]) -> str:
+    """The option as it may be written, for the shapes that are asked for; large arrays come from files.
+
+    >>> _example("jvp", {"x": (), "y": ()}), _example("jvp", {"W": (2, 1)}), _example("vjp", {"u": (100,)})
+    ('--jvp x=1,y=0', '--jvp "W=[[1], [1]]"', '--vjp @u.npy')
+    """
+    numbers = [
+        _written(str(1 - min(place, 1)), shape) if prod(shape) < 10 else f"@{name.partition('[')[0]}.npy"
+        for place, (name, shape) in enumerate(shapes.items())
+    ]
+    if option == "vjp":
+        told = numbers[0]
+    else:
+        pairs = [f"{name}={number}" for name, number in zip(shapes, numbers, strict=True)][:3]
+        told = (", " if any(shapes.values()) else ",").join(pairs)
+    return f'--{option} "{told}"' if "[" in told else f"--{option} {told}"
 
 
-def _unlike(option: str, count: int, names: Sequence[str], span: Span | None = None) -> UnreadableDirection:
+def _unlike(option: str, count: int, shapes: Mapping[str, Shape], span: Span | None = None) -> UnreadableDirection:
     here = "1 number stands here" if count == 1 else f"{count} numbers stand here"
-    there = "there is 1 input" if len(names) == 1 else f"there are {len(names)} inputs"
+    there = "there is 1 input" if len(shapes) == 1 else f"there are {len(shapes)} inputs"
     return UnreadableDirection(
-        f"{here}, and {there}: {listed(names) or 'none'}",
-        f"Give one for each, in this order, or name them: --{option} {_example(names)}",
+        f"{here}, and {there}: {listed(list(shapes)) or 'none'}",
+        f"Give one for each, in this order, or name them: {_example(option, shapes)}",
         span,
     )
 
 
-def _parts(option: str, text: str, names: list[str], single: bool) -> list[_Part]:
+def _parts(option: str, text: str, shapes: Mapping[str, Shape], single: bool) -> list[_Part]:
     """The components of `x=1,y=0`, `W=[[1, 0]] x=2`, `[1, 0]` or a single number (or array, where `single`)."""
+    names = list(shapes)
     stripped = text.strip()
     begin = text.index(stripped)
     if single and "=" not in text:
@@ -439,12 +454,12 @@ def _parts(option: str, text: str, names: list[str], single: bool) -> list[_Part
             raise UnreadableDirection("this [ has no ]", f"Write --{option} [1, 0]", (begin, begin + 1))
         numbers = list(_pieces(stripped[1:-1], begin + 1))
         if len(numbers) != len(names):
-            raise _unlike(option, len(numbers), names, (begin, begin + len(stripped)))
+            raise _unlike(option, len(numbers), shapes, (begin, begin + len(stripped)))
         return [_Part(name, number, None, span) for name, (number, span) in zip(names, numbers, strict=True)]
     if "=" not in text:
         if len(names) != 1:
             told = f"it names none of the {len(names)} inputs: {listed(names) or 'there are none'}"
-            repair = f"Write --{option} {_example(names)}   or all of them in brackets, in this order"
+            repair = f"Write {_example(option, shapes)}   or all of them in brackets, in this order"
             raise UnreadableDirection(told, repair, (begin, begin + max(1, len(stripped))))
         return [_Part(names[0], stripped, None, (begin, begin + len(stripped)))]
     found: list[_Part] = []
@@ -452,7 +467,7 @@ def _parts(option: str, text: str, names: list[str], single: bool) -> list[_Part
         name, equals, number = piece.partition("=")
         if not equals:
             cause = f"{piece or 'nothing'} is no name=number"
-            repair = f"Write --{option} {_example(names)}   (a decimal point is written 0.5)"
+            repair = f"Write {_example(option, shapes)}   (a decimal point is written 0.5)"
             raise UnreadableDirection(cause, repair, (start, max(end, start + 1)))
         at_number = start + len(name) + 1 + len(number) - len(number.lstrip())
         name, number = name.strip(), number.strip()

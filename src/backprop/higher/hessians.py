@@ -15,18 +15,18 @@ from backprop.derivatives import closed, gradient
 from backprop.figures import DEFAULT_FIGURES, figure, json_value
 from backprop.formulas import text
 from backprop.gradient import refuse_holes
-from backprop.graph import CONST, INPUT
+from backprop.graph import CONST
 from backprop.higher.blocks import Part, blocks, gathered
 from backprop.higher.curvature import Entry, digits_right, entries
 from backprop.higher.differences import along, central
 from backprop.higher.gradient_graph import Curvature, gradient_graph
 from backprop.kinds import Hole, Kind
-from backprop.mistakes import NoVariable, TooMuchWork, Undefined
+from backprop.mistakes import TooMuchWork, Undefined
 from backprop.notation import slope_of_slope
 from backprop.notes import notes
 from backprop.point import Number, Point, Program
 from backprop.record import Note, Value, Witness
-from backprop.refusals import refuse
+from backprop.refusals import refuse, refuse_steps
 from backprop.syntax import canonical
 from backprop.witnesses import child, sympy_whole
 
@@ -175,6 +175,7 @@ def curved(
     kind = kinds.by_name(kind, limit)
     entire = points.at(program, inputs, wrt, kind)
     entire.gradient()  # of a vector there is none
+    refuse_steps(entire)
     here = entire.told()
     if not here.is_scalar:
         if isinstance(entire.value(), Hole):
@@ -197,9 +198,7 @@ def curvature(here: Point, passes: int | None = None) -> Curvature:
 
     Raises `NoVariable` for a node in `wrt` that is no input, and `TooMuchWork`.
     """
-    for node in here.wrt:
-        if here.graph.codes[node] not in (INPUT, CONST):
-            raise NoVariable(here.name_of(node), list(here.graph.inputs))
+    refuse_steps(here)
     written = gradient_graph(here.graph, here.wrt)
     times = len(here.wrt) if passes is None else passes
     edges = times * len(written.graph.args)

@@ -10,9 +10,9 @@ it: that confirms its row, and answers where the point is delicate (a kink, a ho
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from backprop.higher.sparsity import Pattern, members, pattern
 from backprop.kinds import Hole, Kind, is_number
 from backprop.kinds.array import Arrays
 from backprop.kinds.doubles import Doubles
+from backprop.kinds.real import Real
 from backprop.kinds.shapes import Shape, shape_of
 from backprop.mistakes import OptionValue, TooMuchWork, Undefined
 from backprop.opening import MOST_NODES, Opened
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 # Derivatives that are held at once: 10 million doubles are 80 megabytes.
 MOST_DERIVATIVES = 10_000_000
+# Places of a pattern, of which each is a bit: 250 megabytes.
+MOST_PLACES = 2_000_000_000
 # Nodes of the opened program that are worked out again, element by element of the output, to confirm its rows; and to
 # look at those that are delicate.
 MOST_CONFIRMED, MOST_LOOKED_AT = 15_000, 150_000
@@ -50,6 +53,8 @@ MOST_CONFIRMED, MOST_LOOKED_AT = 15_000, 150_000
 ENOUGH = 10.0
 # As many as doubles have.
 FULL = 15.95
+# Two ways to one number, which is off by rounding, are apart by no more than so many times what a last digit moves it.
+MOST_ROUNDINGS = 100
 MOST_NOTES = 20
 
 
@@ -116,7 +121,7 @@ class Sparsity:
             "of": self.of,
             "shape": [len(found.rows), found.columns],
             "nonzeros": found.nonzeros,
-            "rows": [list(members(row)) for row in found.rows],
+            "rows": found.places,
             "passes": {"forward": self.forward, "reverse": self.reverse},
         }
 
@@ -487,9 +492,9 @@ class Outputs:
         moving = {
             edge.source for node in range(len(graph)) for edge in graph.edges_to(node) if slopes[edge.place] is not None
         }
-        last = self.base.number(repr(2 * EPSILON) if self.base.digits <= DOUBLE_DIGITS else f"1e-{self.base.digits}")
+        last = "4e-16" if isinstance(self.base, Real) else f"1e-{self.base.digits}"
         one, sides = self.base.number("1"), []
-        for by in (self.base.add(one, last), self.base.add(one, self.base.scale(last, self.base.number("-1")))):
+        for by in (self.base.add(one, self.base.number(f"{sign}{last}")) for sign in ("", "-")):
             leaves = {node: self.here.values[node] for node in graph.inputs.values()}
             leaves |= {node: self.kind.scale(value, by) for node, value in leaves.items() if node in moving}
             sides.append(_as_doubles(Outputs(self.here.in_kind(self.base, leaves))._by_passes(mode, groups, found)))
@@ -512,11 +517,11 @@ class Outputs:
         doubles = _as_doubles(across)
         with np.errstate(invalid="ignore", over="ignore"):
             ours, sizes = (doubles @ weights).tolist(), (np.abs(doubles) @ weights).tolist()
-        worst = _Worst(FULL)
-        rounding = cache(lambda: (shaken() if mode == "reverse" else shaken().T) @ weights)
-        for at, (one, theirs, size, fine) in enumerate(zip(ours, found, sizes, finite(found), strict=True)):
+        moved = cache(lambda: (shaken() if mode == "reverse" else shaken().T) @ weights)
+        worst = _Worst(FULL, lambda line: float(moved()[line]))
+        for line, (one, theirs, size, fine) in enumerate(zip(ours, found, sizes, finite(found), strict=True)):
             if fine and math.isfinite(one):
-                worst.hear(one, as_double(theirs), size, -1, -1, lambda at=at: rounding()[at], size)
+                worst.hear(one, as_double(theirs), size, line, -1, size)
         by = "forward mode" if mode == "reverse" else "reverse mode"
         return Witness("all", by, "DISAGREES" if worst.wrong else "agrees", digits=worst.known)
 
@@ -586,7 +591,7 @@ class Outputs:
         asked = self._answering([self.base.number("0")] * self.count, doubtful)
         most = float(self.base.digits) if self.base.digits > 17 else FULL
         of = [part.name for part in self.parts for _ in part.places]
-        said = {part.name: _Worst(most) for part in self.parts}
+        said = {part.name: _Worst(most, lambda row: float(shaken()[row].max())) for part in self.parts}
         for row, point in asked.items():
             answers, rules = point.gradient(), point.by_rules()
             numbers = [] if self.base.intervals else [as_double(one) for one in rules.values() if is_number(one)]
@@ -597,7 +602,7 @@ class Outputs:
             for column in [column for name in answers for column in self.places_of[name]]:
                 name = self.names[column]
                 if fine[column] and not self.base.intervals and is_number(rules[name]):
-                    said[of[column]].hear(made[row, column], rules[name], largest, row, column, lambda row=row: shaken()[row].max())
+                    said[of[column]].hear(made[row, column], rules[name], largest, row, column)
                 if answers[name] is not rules[name] or not fine[column]:
                     made[row, column] = answers[name]
         if self.here.is_scalar:
@@ -656,14 +661,14 @@ class Outputs:
 
     def sparsity(self) -> Sparsity:
         """The pattern of the Jacobian. Raises `TooMuchWork` for a program that is too large to be opened."""
-        found = self.pattern(self._opened_for_pattern())
+        found = self.pattern(self._opened_for_pattern(self.count))
         assert found is not None
         forward, back = len(found.groups()), len(found.turned().groups())
         return Sparsity("jacobian", found, forward, back, [(self.output, self.count)], self._along())
 
     def hessian_sparsity(self) -> Sparsity:
         """The pattern of the Hessian: that of the Jacobian of the gradient. Raises `TooMuchWork`."""
-        here, opened = self.here, self._opened_for_pattern()
+        here, opened = self.here, self._opened_for_pattern(len(self.columns))
         graph = here.graph if opened is None else opened.graph
         nodes = here.wrt if opened is None else self._sources(opened)
         written = gradient_graph(graph, nodes)
@@ -674,7 +679,12 @@ class Outputs:
     def _along(self) -> list[tuple[str, int]]:
         return [(part.name, len(part.places)) for part in self.parts]
 
-    def _opened_for_pattern(self) -> Opened | None:
+    def _opened_for_pattern(self, rows: int) -> Opened | None:
+        if rows * len(self.columns) > MOST_PLACES:
+            raise TooMuchWork(
+                f"the pattern would have {rows * len(self.columns):,} places; up to {MOST_PLACES:,} are looked at",
+                "Try smaller arrays: the pattern is seldom another.",
+            ).within(self.here.syntax.source)
         if not isinstance(self.here, ArrayPoint):
             return None
         opened = self.here.opened_graph(MOST_NODES)
@@ -690,10 +700,12 @@ class Outputs:
 class _Worst:
     """The element on which the opened program agrees least with the closed one.
 
-    `largest` is the size of the numbers from which one is made: what rounding is measured against.
+    `largest` is the size of the numbers from which one is made: what rounding is measured against. Where that says too
+    little, `rounding` tells by how much the numbers of a row move when the last digit of the inputs does.
     """
 
     most: float
+    rounding: Callable[[int], float]
     digits: float = math.inf
     row: int = -1
     column: int = -1
@@ -708,13 +720,16 @@ class _Worst:
         """Take note of two numbers for the same. `size` is that of the terms of which they are sums, if they are."""
         apart, digits = ours - theirs, self.most
         if apart:
+            apart = abs(as_double(apart))
             size = max(size, abs(as_double(ours)), abs(as_double(theirs)))
-            digits = round(min(self.most, max(0.0, -math.log10(abs(as_double(apart)) / size))), 2)
+            digits = round(min(self.most, max(0.0, -math.log10(apart / size))), 2)
+        # what rounding leaves where terms cancel is no disagreement
+        if digits < ENOUGH and apart > 1e-10 * largest:
+            if apart <= MOST_ROUNDINGS * self.rounding(row):
+                return
+            self.wrong = True
         if digits < self.known:
             self.digits, self.row, self.column = digits, row, column
-        # what rounding leaves where terms cancel is no disagreement
-        if digits < ENOUGH and abs(as_double(apart)) > 1e-10 * largest:
-            self.wrong = True
 
 
 def finite(numbers: Any) -> list[bool]:
@@ -726,6 +741,15 @@ def finite(numbers: Any) -> list[bool]:
     if isinstance(numbers, np.ndarray) and numbers.dtype == np.float64:
         return np.isfinite(numbers).tolist()  # type: ignore[no-any-return]
     return [math.isfinite(one) if isinstance(one, float) else is_number(one) for one in numbers]
+
+
+def _as_doubles(numbers: Any) -> Any:
+    """A matrix of numbers of any kind as doubles, NaN where there is none."""
+    if numbers.dtype == np.float64:
+        return numbers
+    flat = numbers.reshape(-1)
+    known = [as_double(one) if fine else math.nan for one, fine in zip(flat, finite(flat), strict=True)]
+    return np.array(known).reshape(numbers.shape)
 
 
 def _spread(count: int) -> list[float]:

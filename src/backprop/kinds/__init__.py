@@ -24,7 +24,7 @@ What a kind tells of itself beside what engines ask:
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -190,6 +190,18 @@ class Kind:
         """A partial by its rule (a `rules.Formula`), a `Hole` where it has none; `position` is that of its operand."""
         return rule.evaluate(self, operands, out)
 
+    def has_zeros(self, slope: Any) -> bool:
+        """Whether a slope is 0, of an array whether one of them is."""
+        return self.is_zero(slope)
+
+    def skips(self, slope: Any, distances: Sequence[Any]) -> bool:
+        """Whether a slope that is 0 is that of a branch not taken, behind which nothing matters.
+
+        `distances` are 0 at a kink, where no branch is the one that is taken. The partials of an array hold for
+        themselves which of them are.
+        """
+        return not any(not isinstance(one, Hole) and self.is_zero(one) for one in distances)
+
     def elements(self, value: Any) -> Iterable[Any]:
         """The numbers in a value: one, or those of an array, row by row."""
         return (value,)
@@ -231,6 +243,10 @@ class Kind:
         if total != total:
             raise ArithmeticError("inf - inf")
         return total + 0
+
+    def seeded(self, seed: Any) -> Any:
+        """The adjoint or the tangent with which an engine starts."""
+        return seed
 
     def settled(self, found: list[Any]) -> list[Any]:
         """Adjoints, contributions or tangents as an engine hands them on, when it has come to its end."""

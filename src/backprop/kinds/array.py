@@ -10,7 +10,7 @@ Over doubles an element without a value is NaN; whoever needs to know why asks t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,15 +29,17 @@ from backprop.ops import Row
 class Diagonal:
     """The partials of an elementwise operation: one for each element of its result, of shape `target`.
 
-    `source` is the shape of the operand, which may have been broadcast. `zeros` tells what a 0 does there, as in
-    `conventions`: a partial of 0 "skips" what lies behind (a branch not taken) or "masks" any adjoint, an adjoint of 0
-    stays 0 ("quiet"); nothing of that when it is empty.
+    `source` is the shape of the operand, which may have been broadcast. `skipped` marks the elements at which a branch
+    was not taken, None where there are none: nothing behind them matters. `zeros` tells what a 0 does besides, as in
+    `kinds.Convention`: a partial of 0 "skips" what lies behind or "masks" any adjoint, an adjoint of 0 stays 0
+    ("quiet"); nothing of that when it is empty.
     """
 
     values: Any
     source: Shape
     target: Shape
     zeros: str = ""
+    skipped: Any = None
 
 
 @dataclass(slots=True)
@@ -48,6 +50,7 @@ class Reduced:
     source: Shape
     axis: int | None
     zeros: str = ""
+    skipped: Any = None
 
 
 @dataclass(slots=True)
@@ -191,8 +194,24 @@ class Arrays(Matrices, Layers):
 
     def _zeros(self, row: Row) -> str:
         """What a 0 does on the edges of a row, element by element."""
-        sort = "" if self.convention is None else self.convention.zeros.get(row.name, "")
-        return "skips" if row.locally_constant and not self.eager else sort
+        return "" if self.convention is None else self.convention.zeros.get(row.name, "")
+
+    def has_zeros(self, slope: Any) -> bool:
+        if isinstance(slope, (Diagonal, Reduced)):
+            return any(not isinstance(one, Hole) and self.base.is_zero(one) for one in elements(slope.values))
+        return super().has_zeros(slope)
+
+    def skips(self, slope: Any, distances: Sequence[Any]) -> bool:
+        if not isinstance(slope, (Diagonal, Reduced)):
+            return super().skips(slope, distances)
+
+        def skipped(number: Any, *apart: Any) -> bool:
+            if isinstance(number, Hole) or not self.base.is_zero(number):
+                return False
+            return self.base.skips(number, apart)
+
+        slope.skipped = self.mapped(skipped, slope.values, *distances)
+        return False
 
     def elements(self, value: Any) -> Iterable[Any]:
         return elements(value)
@@ -212,11 +231,10 @@ class Arrays(Matrices, Layers):
     def pull(self, adjoint: Any, partial: Any) -> Any:
         """The adjoint carried back: along a linear map, and added up where the operand was broadcast."""
         if isinstance(partial, Diagonal):
-            return self.folded(self.times(adjoint, partial.values, partial.zeros), partial.source, partial.target)
+            return self.folded(self.carried(adjoint, partial), partial.source, partial.target)
         if isinstance(partial, Reduced):
             spread = adjoint if partial.axis is None else self.expand(adjoint, partial.axis)
-            brought = self.times(spread, partial.values, partial.zeros)
-            return self.broadcast(brought, partial.source)
+            return self.broadcast(self.carried(spread, partial), partial.source)
         if isinstance(partial, Linear):
             return _met(partial.rule.pull.evaluate(self, partial.operands, partial.out, adjoint))
         if isinstance(adjoint, np.ndarray):
@@ -226,10 +244,9 @@ class Arrays(Matrices, Layers):
     def push(self, tangent: Any, partial: Any) -> Any:
         """The tangent carried on."""
         if isinstance(partial, Diagonal):
-            return self.broadcast(self.times(tangent, partial.values, partial.zeros), partial.target)
+            return self.broadcast(self.carried(tangent, partial), partial.target)
         if isinstance(partial, Reduced):
-            moved = self.broadcast(self.times(tangent, partial.values, partial.zeros), partial.source)
-            return self.total(moved, partial.axis)
+            return self.total(self.broadcast(self.carried(tangent, partial), partial.source), partial.axis)
         if isinstance(partial, Linear):
             return self._pushed(tangent, partial)
         if isinstance(tangent, np.ndarray):
@@ -254,9 +271,20 @@ class Arrays(Matrices, Layers):
         gradient = _met(rule.pull.evaluate(self, operands, partial.out, self.base.number("1")))
         return self.total(self.times(tangent, gradient))
 
-    def times(self, carried: Any, partial: Any, zeros: str = "") -> Any:
-        """carried · partial, element by element; `zeros` as in `Diagonal`."""
-        return self.mapped(lambda one, by: _masked(self.base, one, by, zeros), carried, partial)
+    def carried(self, change: Any, partial: Diagonal | Reduced) -> Any:
+        """change · partial, element by element, before anything is added up."""
+        return self.times(change, partial.values, partial.zeros, partial.skipped)
+
+    def times(self, carried: Any, partial: Any, zeros: str = "", skipped: Any = None) -> Any:
+        """carried · partial, element by element; `zeros` and `skipped` as in `Diagonal`."""
+        if skipped is None:
+            return self.mapped(lambda one, by: _masked(self.base, one, by, zeros), carried, partial)
+        zero = self.base.number("0")
+
+        def one_by(one: Any, by: Any, skip: bool) -> Any:
+            return zero if skip else _masked(self.base, one, by, zeros)
+
+        return self.mapped(one_by, carried, partial, skipped)
 
     def add(self, left: Any, right: Any) -> Any:
         if not isinstance(left, np.ndarray) and not isinstance(right, np.ndarray):
@@ -291,7 +319,7 @@ class Arrays(Matrices, Layers):
 
 
 def _masked(base: Kind, carried: Any, partial: Any, zeros: str) -> Any:
-    """carried · partial of two numbers; a branch not taken brings 0, whatever was carried."""
+    """carried · partial of two numbers, where a 0 may count for more than its partner."""
     quiet = carried if zeros == "quiet" else partial if zeros in ("skips", "masks") else None
     if quiet is not None and not isinstance(quiet, Hole) and base.is_zero(quiet):
         return base.number("0")

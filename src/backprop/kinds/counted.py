@@ -8,7 +8,8 @@ as on a plain tape, so that the count does not depend on what happens to be 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,15 @@ class Tally:
     def operations(self) -> int:
         """All of it."""
         return self.multiplications + self.additions + self.work
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """While what is done belongs to an operation that is counted as a whole, or to the bookkeeping of a kind."""
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
 
     def multiplied(self, times: int = 1) -> None:
         if not self.depth:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from backprop.kinds.array import Linear
 from backprop.kinds.counted import Counted, Unit
 from backprop.kinds.doubles import Doubles
 from backprop.kinds.shapes import shape_of
@@ -24,16 +25,17 @@ class CountedArrays(Doubles):
         self.tally = base.tally
 
     def apply(self, row: Row, operands: list[Any]) -> Any:
-        self.tally.depth += 1
-        try:
+        with self.tally.inside():
             found = super().apply(row, operands)
-        finally:
-            self.tally.depth -= 1
         self.tally.worked(row.cost(operands, found))
         return found
 
-    def times(self, carried: Any, partial: Any, zeros: str = "") -> Any:
-        found = super().times(carried, partial, zeros)
+    def reached(self, adjoint: Any, partial: Linear) -> Any:
+        with self.tally.inside():
+            return super().reached(adjoint, partial)
+
+    def times(self, carried: Any, partial: Any, zeros: str = "", skipped: Any = None) -> Any:
+        found = super().times(carried, partial, zeros, skipped)
         if not isinstance(carried, Unit) and not isinstance(partial, Unit):
             self.tally.multiplied(size_of(found))
         return found

@@ -14,13 +14,23 @@ from typing import Any
 import numpy as np
 
 from backprop.kinds import Hole, value_at
-from backprop.kinds.array import Arrays, Linear, Reduced
+from backprop.kinds.array import Arrays, Diagonal, Linear, Reduced
 from backprop.kinds.ieee import Ieee
 from backprop.kinds.real import Real
 from backprop.kinds.shapes import Shape, elements, shape_of
 from backprop.ops import Row
 
 EPSILON = 2.0**-53
+
+# In an adjoint or a tangent this marks an element that is cut off: a branch that was not taken, or a place that was
+# not asked for, lies between it and the result. To add it changes nothing, and it stays what it is, whatever it meets.
+# Every other zero there is +0: no engine starts with a -0 (`seeded`), and none comes out (`settled`).
+CUT = -0.0
+
+
+def is_cut(change: Any) -> Any:
+    """Which elements are cut off."""
+    return np.equal(change, 0) & np.signbit(change)
 
 
 class Missing(Exception):
@@ -212,7 +222,7 @@ class Doubles(Arrays):
             if lost:
                 # NaN is no number here
                 numbers = tuple(hole if isinstance(x, float) and x != x else x for x in numbers)
-            if row.name == "where" and not isinstance(numbers[0], Hole):
+            if row.chooses and not isinstance(numbers[0], Hole):
                 return numbers[1] if numbers[0] else numbers[2]
             return value_at(-1, row, self.base, list(numbers))
 
@@ -228,8 +238,7 @@ class Doubles(Arrays):
         found = super().each(name, *operands)
         return math.nan if isinstance(found, Hole) else found
 
-    # -- adjoints and tangents: an element is -0 where a branch not taken has cut it off. Adding it changes nothing,
-    # and it stays what it is on the way back, whatever it meets; every other zero is 0.
+    # -- adjoints and tangents
 
     def slope(self, rule: Any, operands: list[Any], out: Any, position: int = 0) -> Any:
         found = super().slope(rule, operands, out, position)
@@ -251,17 +260,33 @@ class Doubles(Arrays):
         brought = super().pull(adjoint, partial)
         if not isinstance(partial, Linear):
             return brought
-        if partial.rule.row.name != "index":
+        if not partial.rule.row.moves:
             return brought + 0.0
-        x, *at = partial.operands
-        taken = self.put(np.ones(shape_of(partial.out)), x, at)
-        return self.unwrapped(np.where(np.equal(taken, 0), -0.0, brought))
+        return self.unwrapped(np.where(np.equal(self.reached(adjoint, partial), 0), CUT, brought + 0.0))
+
+    def reached(self, adjoint: Any, partial: Linear) -> Any:
+        """What is not 0 where a way leads from an operand to elements of the result that are not cut off."""
+        return super().pull(self.unwrapped(np.where(is_cut(adjoint), 0.0, 1.0)), partial)
 
     def push(self, tangent: Any, partial: Any) -> Any:
         brought = super().push(tangent, partial)
         return brought + 0.0 if isinstance(partial, Linear) else brought
 
-    def times(self, carried: Any, partial: Any, zeros: str = "") -> Any:
+    def has_zeros(self, slope: Any) -> bool:
+        if isinstance(slope, (Diagonal, Reduced)):
+            return bool(np.any(np.equal(slope.values, 0)))
+        return super().has_zeros(slope)
+
+    def skips(self, slope: Any, distances: Sequence[Any]) -> bool:
+        if not isinstance(slope, (Diagonal, Reduced)):
+            return super().skips(slope, distances)
+        skipped = np.equal(slope.values, 0)
+        for apart in distances:
+            skipped = skipped & (True if isinstance(apart, Hole) else np.not_equal(apart, 0))
+        slope.skipped = skipped
+        return False
+
+    def times(self, carried: Any, partial: Any, zeros: str = "", skipped: Any = None) -> Any:
         if isinstance(partial, Hole):
             partial = math.nan
         with np.errstate(all="ignore"):
@@ -269,15 +294,18 @@ class Doubles(Arrays):
         if zeros == "quiet":
             product = np.where(np.equal(carried, 0), 0.0, product)
         elif zeros in ("masks", "skips"):
-            product = np.where(np.equal(partial, 0), 0.0 if zeros == "masks" else -0.0, product)
-        cut = np.equal(carried, 0) & np.signbit(carried)
-        return self.unwrapped(np.where(cut, -0.0, product) if np.any(cut) else product)
+            product = np.where(np.equal(partial, 0), 0.0 if zeros == "masks" else CUT, product)
+        cut = is_cut(carried) if skipped is None else is_cut(carried) | skipped
+        return self.unwrapped(np.where(cut, CUT, product) if np.any(cut) else product)
 
     def add(self, left: Any, right: Any) -> Any:
         if not isinstance(left, np.ndarray) and not isinstance(right, np.ndarray):
             return self.base.add(left, right)
         with np.errstate(all="ignore"):
             return np.add(left, right)
+
+    def seeded(self, seed: Any) -> Any:
+        return seed if isinstance(seed, Hole) or not np.any(is_cut(seed)) else seed + 0.0
 
     def settled(self, found: list[Any]) -> list[Any]:
         return [one + 0.0 if isinstance(one, (float, np.ndarray)) else one for one in found]
@@ -313,6 +341,9 @@ class Doubles(Arrays):
 
     def norm(self, x: Any, axis: Any = None) -> Any:
         return self._along(_norm, x, axis)
+
+    def cumulated(self, x: Any, axis: Any) -> Any:
+        return self._along(np.cumsum, x, self.only_axis(x) if axis is None else axis)
 
     # -- products and square matrices
 

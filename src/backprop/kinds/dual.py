@@ -7,7 +7,7 @@ own rules, and so do the rules themselves when reverse mode is run in this kind;
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from backprop.kinds import Hole
 from backprop.kinds.array import Arrays, Diagonal, Linear, Reduced
 from backprop.kinds.shapes import elements, shape_of
 from backprop.ops import Row
-from backprop.rules import carried, formula, rules
+from backprop.rules import carried, distances, rules
 
 
 @dataclass(slots=True)
@@ -67,18 +67,18 @@ class Duals(Arrays):
             slope = self.below.slope(rule, plain, out, position)
             if isinstance(slope, Hole):
                 return slope
-            if row.locally_constant and self.below.is_zero(slope):
-                continue
+            if row.locally_constant and self.below.has_zeros(slope):
+                apart = distances(row, self.below, plain, out)
+                if self.below.skips(slope, apart):
+                    continue
             brought = self.below.push(tangent(operands[position]), slope)
             moved = brought if moved is None else self.below.add(moved, brought)
         return out if moved is None else Dual(out, self.below.broadcast(moved, shape_of(out)))
 
     def _note_kinks(self, row: Row, plain: list[Any], out: Any) -> None:
-        for text in row.kinks(len(plain)):
-            distance = formula(text, row, len(plain)).evaluate(self.below, plain, out)
-            if any(not isinstance(one, Hole) and self.base.is_zero(one) for one in elements(distance)):
-                self.kinks.append(row.name)
-                return
+        apart = (one for distance in distances(row, self.below, plain, out) for one in elements(distance))
+        if any(not isinstance(one, Hole) and self.base.is_zero(one) for one in apart):
+            self.kinks.append(row.name)
 
     def slope(self, rule: Any, operands: list[Any], out: Any, position: int = 0) -> Any:
         row, plain = rule.row, [primal(operand) for operand in operands]
@@ -98,6 +98,12 @@ class Duals(Arrays):
             return found
         return Diagonal(found, shape_of(plain[position]), shape_of(primal(out)))
 
+    def has_zeros(self, slope: Any) -> bool:
+        return self.below.has_zeros(primal(slope))
+
+    def skips(self, slope: Any, distances: Sequence[Any]) -> bool:
+        return self.below.skips(primal(slope), [primal(one) for one in distances])
+
     def shapes(self, row: Row, operands: list[Any]) -> Any:
         return self.below.shapes(row, [primal(operand) for operand in operands])
 
@@ -109,11 +115,11 @@ class Duals(Arrays):
     def scale(self, adjoint: Any, partial: Any) -> Any:
         return self.times(adjoint, partial)
 
-    def times(self, carried: Any, partial: Any, zeros: str = "") -> Any:
+    def times(self, carried: Any, partial: Any, zeros: str = "", skipped: Any = None) -> Any:
         """The product rule."""
-        value = self.below.times(primal(carried), primal(partial), zeros)
+        value = self.below.times(primal(carried), primal(partial), zeros, skipped)
         parts = [
-            self.below.times(one, other, zeros)
+            self.below.times(one, other, zeros, skipped)
             for one, other in ((tangent(carried), primal(partial)), (primal(carried), tangent(partial)))
             if one is not None and other is not None
         ]

@@ -6,6 +6,7 @@ the array operations make, as somebody would who writes them out on paper.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,15 +36,18 @@ class Element:
 class Elements(Kind):
     """A value is an `Element`; `span` is the part of the source that is being opened.
 
-    `numbers` is the kind in which the values are worked out that choose a pivot or a place. Raises `TooManyElements`
-    beyond `limit` nodes.
+    `numbers` is the kind in which the values are worked out that choose a pivot or a place, `spelled` how it reads a
+    text where that is another way than its own. Raises `TooManyElements` beyond `limit` nodes.
     """
 
     name = "elements"
 
-    def __init__(self, source: str, numbers: Kind, limit: int) -> None:
+    def __init__(
+        self, source: str, numbers: Kind, limit: int, spelled: Callable[[str], Any] | None = None
+    ) -> None:
         self.graph = Graph(source=source)
         self.numbers = numbers
+        self.spelled = numbers.number if spelled is None else spelled
         self.propagates, self.intervals = numbers.propagates, numbers.intervals
         self.rounds, self.digits = numbers.rounds, numbers.digits
         self.limit = limit
@@ -59,7 +63,7 @@ class Elements(Kind):
     def _read(self, text: str) -> Any:
         """A number; a hole for one that the kind has not, as pi is no fraction: it chooses nothing."""
         try:
-            return self.numbers.number(text)
+            return self.spelled(text)
         except OverflowError:
             return Hole(-1, "overflow")
         except Refused as refused:

@@ -103,6 +103,10 @@ class Row:
                where it is not linear; None where the result is one number (its pull tells all there is)
     reduces    the operation makes one number of many, along its setting `axis` if it has one: its `partials` stand
                at each element, with `out` as it was before the axis went
+    moves      numbers only go elsewhere, or some of them nowhere: of the adjoint 1 the pull makes 0 at those from
+               which no way leads to the result, and nothing comes back to them, whatever stands behind them
+    adds       it adds numbers up, which may cancel: on operands without their signs it tells how much is added
+    solves     it takes apart the square matrix that is its first operand, whose condition number tells the digits lost
     samples    operands at which the tests try the row; edges: operands at the edges (0, large, tiny)
     flops      cost of one evaluation, in floating-point operations, roughly; on arrays that of one element
     work       the same where it is not so for each element of the result (a product of matrices, a whole exponent)
@@ -140,6 +144,9 @@ class Row:
     linear_in: frozenset[int] = frozenset()
     joint: bool = False
     reduces: bool = False
+    moves: bool = False
+    adds: bool = False
+    solves: bool = False
 
     @property
     def variadic(self) -> bool:
@@ -170,6 +177,24 @@ class Row:
     def is_linear_in(self, position: int) -> bool:
         """Whether the operation is linear in an operand, the others held."""
         return self._among(position, self.linear_in)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether a condition tells which of its operands is the result."""
+        return bool(self.conditions) and not self.gives_condition
+
+    @property
+    def stops(self) -> bool:
+        """Whether there is an operand through which no derivative passes."""
+        return bool(self.settings or self.conditions or (not callable(self.partials) and None in self.partials))
+
+    def stops_at(self, position: int) -> bool:
+        """Whether no derivative passes through an operand: a condition, a setting, an integer order."""
+        if self.settings and self.is_setting(position):
+            return True
+        if callable(self.partials):
+            return position in self.conditions
+        return position < len(self.partials) and self.partials[position] is None
 
     def _among(self, position: int, positions: frozenset[int]) -> bool:
         return (min(position, len(self.parameters) - 1) if self.variadic else position) in positions
@@ -257,6 +282,9 @@ def op(
     linear_in: Iterable[int] = (),
     joint: bool = False,
     reduces: bool = False,
+    moves: bool = False,
+    adds: bool = False,
+    solves: bool = False,
 ) -> Row:
     """Put one row in the table. `called` lists the names of the call, the row's own name unless it has a `form`."""
     calls = called.split() if called is not None else ([] if form else [name])
@@ -293,6 +321,9 @@ def op(
         linear_in=frozenset(linear_in),
         joint=joint,
         reduces=reduces,
+        moves=moves,
+        adds=adds,
+        solves=solves,
     )
     if name in _by_name:
         raise ValueError(f"two rows are called {name}")

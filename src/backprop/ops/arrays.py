@@ -45,6 +45,7 @@ def reduction(
     samples: tuple[tuple[str], ...] = ((VECTOR,), (TABLE,)),
     edges: tuple[tuple[str], ...] = (),
     kinked: bool = False,
+    adds: bool = False,
     takes: Work = work.SUM,
 ) -> None:
     """Two rows of the table: `name(x)` over all elements, and `name(x, axis)`.
@@ -66,9 +67,9 @@ def reduction(
         if stable is not None:
             better = (stable(kept), None) if axis else (stable(kept),)
         function = name.removesuffix("_of")
-        op(row, parameters, called=function, form=f"{function}(x, axis=axis)" if axis else "", value=_reduced(call), partials=rules, stable=better,
-           sympy=None, arrays=True, reduces=True, settings=(1,) if axis else (), locally_constant=kinked,
-           says=says + (" along an axis" if axis else ""), work=takes,
+        op(row, parameters, called=function, form=f"{function}(x, axis=axis)" if axis else "", value=_reduced(call),
+           partials=rules, stable=better, arrays=True, reduces=True, settings=(1,) if axis else (),
+           locally_constant=kinked, adds=adds, says=says + (" along an axis" if axis else ""), work=takes,
            samples=tuple((*sample, "0") if axis else sample for sample in samples
                          if not axis or sample[0].startswith("[[")),
            edges=() if axis else edges)
@@ -79,9 +80,9 @@ def _reduced(call: str) -> Callable[..., object]:
 
 
 reduction("sum", "total", lambda kept: "1", "adds all elements up; each passes its change on unchanged",
-          edges=(("3",),))
+          edges=(("3",),), adds=True)
 reduction("mean", "mean", lambda kept: f"1/{kept('size', 'x')}", "the sum divided by how many there are",
-          takes=work.MEAN)
+          adds=True, takes=work.MEAN)
 reduction("prod", "prod", lambda kept: "out/x", "multiplies all elements",
           # with one 0 among them only its own slope is left, with two of them none
           stable=lambda kept: (f"where(x != 0, out/where(x == 0, 1, x), {kept('prod', 'where(x == 0, 1, x)')}"
@@ -97,10 +98,16 @@ reduction("norm", "norm", lambda kept: "x/out", "the length: the root of the sum
           edges=(("[3e200, 4e200]",),), takes=work.NORM)
 
 
+reduction("var", "variance", lambda kept: f"2*(x - {kept('mean', 'x')})/{kept('size', 'x')}",
+          "the mean of the squared differences from the mean", edges=(("3",), ("[2, 2]",)), takes=work.VARIANCE)
+reduction("std", "deviation", lambda kept: f"(x - {kept('mean', 'x')})/({kept('size', 'x')}*out)",
+          "the root of the variance: how far the elements stray from their mean", takes=work.DEVIATION)
+
+
 def _size(name: str, parameters: str) -> None:
     axis = parameters == "x axis"
-    op(name, parameters, called="size", form="size(x, axis=axis)" if axis else "", value=lambda k, x, axis=None: k.size(x, axis),
-       partials=(None,) * len(parameters.split()), sympy=None, arrays=True, settings=(1,) if axis else (), flops=0,
+    op(name, parameters, called="size", form="size(x, axis=axis)" if axis else "", value=_reduced("size"),
+       partials=(None,) * len(parameters.split()), arrays=True, settings=(1,) if axis else (), flops=0,
        says="how many elements there are" + (" along an axis" if axis else ""),
        samples=((TABLE, "0"),) if axis else ((VECTOR,), (TABLE,)))
 
@@ -117,21 +124,26 @@ def listed(stem: str, count: int) -> str:
 
 
 op("transpose", "x", form="x.T", level=POSTFIX, called="transpose", value=lambda k, x: k.transpose(x), arrays=True,
-   pulls=("g.T",), linear_in=(0,), flops=0, latex="{x}^{{T}}",
+   pulls=("g.T",), linear_in=(0,), moves=True, flops=0, latex="{x}^{{T}}",
    says="rows become columns; of a stack of matrices each one is turned", samples=((TABLE,), (MATRIX,)))
 
 
 def reshaped_back(shapes: Shapes) -> Texts:
-    return (f"reshape(g, {', '.join(map(str, shapes[0])) or '1'})", *(None,) * (len(shapes) - 1))
+    back = f"reshape(g, {', '.join(map(str, shapes[0]))})" if shapes[0] else "sum(g)"
+    return back, *(None,) * (len(shapes) - 1)
 
 
 op("reshape", "x *size", value=lambda k, x, *size: k.reshape(x, size), arrays=True, settings=(1,),
-   pulls=reshaped_back, linear_in=(0,), flops=0,
+   pulls=reshaped_back, linear_in=(0,), moves=True, flops=0,
    says="the same elements, row by row, in another shape; -1 is what is left over",
    samples=((TABLE, "3", "2"), (TABLE, "-1"), (VECTOR, "3", "1")))
 
+op("flatten", "x", value=lambda k, x: k.reshape(x, (k.number("-1"),)), arrays=True, pulls=reshaped_back,
+   linear_in=(0,), moves=True, flops=0, says="the same elements, row by row, as a vector",
+   samples=((TABLE,), (VECTOR,), ("[[[1, 2]], [[3, -1]]]",)), edges=(("3",),))
+
 op("expand_dims", "x axis", value=lambda k, x, axis: k.expand(x, axis), arrays=True, settings=(1,),
-   pulls=("sum(g, axis)", None), linear_in=(0,), flops=0,
+   pulls=("sum(g, axis)", None), linear_in=(0,), moves=True, flops=0,
    says="puts in an axis of size 1", samples=((VECTOR, "0"), (VECTOR, "1"), (TABLE, "-1")))
 
 
@@ -144,18 +156,18 @@ def taken_at(shapes: Shapes) -> Texts:
 
 
 op("index", "x *at", form="x[at]", level=POSTFIX, called="", value=lambda k, x, *at: k.index(x, at), arrays=True,
-   pulls=put_at, linear_in=(0,), flops=0, least=2, most=32,
+   pulls=put_at, linear_in=(0,), moves=True, flops=0, least=2, most=32,
    says="some of the elements; the others get nothing back",
    samples=((VECTOR, "1"), (TABLE, "0", "-1"), (TABLE, "1"), (TABLE, ":", "1:3"), (VECTOR, "[0, 0, 2]")))
 
 op("put", "x into *at", value=lambda k, x, into, *at: k.put(x, into, at), arrays=True,
-   pulls=taken_at, linear_in=(0,), work=work.PUT, least=3, most=32,
+   pulls=taken_at, linear_in=(0,), moves=True, work=work.PUT, least=3, most=32,
    says="zeros in the shape of the second, with the first added at some places: what indexing sends back",
    samples=(("3", VECTOR, "1"), ("[1, 2]", TABLE, ":", "1"), ("[1, 2, 4]", VECTOR, "[0, 0, 2]")))
 
 op("vector", "*x", form="[x]", called="stack", value=lambda k, *x: k.stack(x), arrays=True,
    pulls=lambda shapes: tuple(f"g[{place}]" for place in range(len(shapes))),
-   linear_in=(0,), joint=True, flops=0, most=1_000_000,
+   linear_in=(0,), joint=True, moves=True, flops=0, most=1_000_000,
    says="puts its operands one beside the other, along a new first axis",
    samples=(("2", "3"), (VECTOR, "[1, 1, 1]"), ("2",)))
 
@@ -171,20 +183,40 @@ def joined(axis: int, shapes: Shapes) -> list[str]:
 
 
 op("concat", "*x", value=lambda k, *x: k.concat(x, 0), arrays=True,
-   pulls=lambda shapes: tuple(joined(0, shapes)), linear_in=(0,), joint=True, flops=0, most=1_000_000, says="joins its operands along their first axis",
-   samples=((VECTOR, "[1, 1]"), (TABLE, "[[1, 1, 1]]")))
+   pulls=lambda shapes: tuple(joined(0, shapes)), linear_in=(0,), joint=True, moves=True, flops=0, most=1_000_000,
+   says="joins its operands along their first axis", samples=((VECTOR, "[1, 1]"), (TABLE, "[[1, 1, 1]]")))
 
 op("concat_along", "axis *x", called="concat", form="concat(x, axis=axis)", arrays=True, settings=(0,),
    value=lambda k, axis, *x: k.concat(x, axis, 1),
-   pulls=lambda shapes: (None, *joined(shapes[0], shapes[1:])), linear_in=(1,), joint=True, flops=0, most=1_000_000,
-   says="joins its operands along an axis", samples=(("1", TABLE, MATRIX), ("0", VECTOR, VECTOR)))
+   pulls=lambda shapes: (None, *joined(shapes[0], shapes[1:])), linear_in=(1,), joint=True, moves=True, flops=0,
+   most=1_000_000, says="joins its operands along an axis", samples=(("1", TABLE, MATRIX), ("0", VECTOR, VECTOR)))
 
-op("diag", "x", value=lambda k, x: k.diagonal(x), arrays=True, pulls=("diag(g)",), linear_in=(0,), flops=0,
-   says="the diagonal of a square matrix, or the matrix that has a vector on its diagonal",
+op("diag", "x", value=lambda k, x: k.diagonal(x), arrays=True, pulls=("diag(g)",), linear_in=(0,), moves=True,
+   flops=0, says="the diagonal of a square matrix, or the matrix that has a vector on its diagonal",
    samples=((VECTOR,), (MATRIX,)))
 
 op("eye", "n", value=lambda k, n: k.identity(n), arrays=True, settings=(0,), pulls=(None,), flops=0,
    says="the identity matrix", samples=(("3",),))
+
+# -- sums on the way
+
+
+def summed_back(shapes: Shapes) -> Texts:
+    """An element is in its own sum and in all those behind it."""
+    if len(shapes) == 1:
+        return ("cumsum(g[::-1])[::-1]",)
+    axis = shapes[1] % len(shapes[0])
+    backwards = f"{':, ' * axis}::-1"
+    return f"cumsum(g[{backwards}], {axis})[{backwards}]", None
+
+
+op("cumsum", "x", value=lambda k, x: k.cumulated(x, None), arrays=True, pulls=summed_back, linear_in=(0,), adds=True,
+   work=work.CUMSUM, says="of a vector the sums of its elements up to each one", samples=((VECTOR,),))
+
+op("cumsum_along", "x axis", called="cumsum", form="cumsum(x, axis=axis)", arrays=True, settings=(1,),
+   value=lambda k, x, axis: k.cumulated(x, axis), pulls=summed_back, linear_in=(0,), adds=True, work=work.CUMSUM,
+   says="the sums of the elements up to each one, along an axis",
+   samples=((TABLE, "0"), (TABLE, "-1"), (VECTOR, "0")))
 
 # -- products
 
@@ -214,14 +246,15 @@ def stacked(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
 
 
 op("matmul", "A B", form="A @ B", level=PRODUCT, called="matmul", value=lambda k, A, B: k.matmul(A, B), arrays=True,
-   pulls=product_pulls, linear_in=(0, 1), work=work.MATMUL, latex="{A} {B}",
+   pulls=product_pulls, linear_in=(0, 1), adds=True, work=work.MATMUL, latex="{A} {B}",
    says="rows times columns; the adjoint goes back through the other factor, transposed",
    samples=((MATRIX, TABLE), (MATRIX, "[1, -1]"), ("[1, -1]", TABLE), (VECTOR, VECTOR),
             ("[[[1, 2]], [[3, -1]]]", MATRIX), (TABLE, "[[[1, 2], [0, 1], [2, 2]], [[0, 3], [1, 1], [-1, 0]]]"),
             ("[[[1, 2]], [[3, -1]]]", "[2, 3]"), ("[1, -1]", "[[[1, 2, 1], [0, 1, 1]]]")))
 
-op("dot", "x y", value=lambda k, x, y: k.dot(x, y), arrays=True, pulls=("g*y", "g*x"), linear_in=(0, 1), work=work.DOT,
-   says="the sum of the products of the elements of two vectors", samples=((VECTOR, "[1, 1, -2]"), ("2", "3")))
+op("dot", "x y", value=lambda k, x, y: k.dot(x, y), arrays=True, pulls=("g*y", "g*x"), linear_in=(0, 1), adds=True,
+   work=work.DOT, says="the sum of the products of the elements of two vectors",
+   samples=((VECTOR, "[1, 1, -2]"), ("2", "3")))
 
 op("outer", "x y", value=lambda k, x, y: k.outer(x, y), arrays=True, pulls=("g @ y", "g.T @ x"), linear_in=(0, 1),
    says="every element of the first times every element of the second: a matrix",
@@ -230,23 +263,24 @@ op("outer", "x y", value=lambda k, x, y: k.outer(x, y), arrays=True, pulls=("g @
 # -- square matrices
 
 op("trace", "A", value=lambda k, A: k.trace(A), arrays=True, pulls=lambda shapes: (f"g*eye({shapes[0][0]})",),
-   linear_in=(0,), work=work.TRACE, says="the sum of the diagonal", samples=((MATRIX,),))
+   linear_in=(0,), moves=True, adds=True, work=work.TRACE, says="the sum of the diagonal", samples=((MATRIX,),))
 
 op("inv", "A", value=lambda k, A: k.inverse(A), arrays=True, pulls=("-out.T @ g @ out.T",),
-   pushes=("-out @ t @ out",), domain="det(A) != 0", says="the inverse of a square matrix", samples=((MATRIX,), ("[[4]]",)), work=work.INVERSE)
+   pushes=("-out @ t @ out",), domain="det(A) != 0", solves=True, work=work.INVERSE,
+   says="the inverse of a square matrix", samples=((MATRIX,), ("[[4]]",)))
 
 op("solve", "A b", value=lambda k, A, b: k.solve(A, b), arrays=True,
    pulls=lambda shapes: ("-outer(solve(A.T, g), out)" if len(shapes[1]) == 1 else "-solve(A.T, g) @ out.T",
                          "solve(A.T, g)"),
-   pushes=("-solve(A, t @ out)", None), linear_in=(1,), domain="det(A) != 0", work=work.SOLVE,
+   pushes=("-solve(A, t @ out)", None), linear_in=(1,), domain="det(A) != 0", solves=True, work=work.SOLVE,
    says="the x with A @ x = b", samples=((MATRIX, "[1, 2]"), (MATRIX, TABLE)))
 
-op("det", "A", value=lambda k, A: k.determinant(A), arrays=True, pulls=("g*out*inv(A).T",), work=work.DETERMINANT,
-   says="the determinant", samples=((MATRIX,), ("[[2, 1, 0], [1, 3, -1], [0, 2, 4]]",)))
+op("det", "A", value=lambda k, A: k.determinant(A), arrays=True, pulls=("g*out*inv(A).T",), solves=True,
+   work=work.DETERMINANT, says="the determinant", samples=((MATRIX,), ("[[2, 1, 0], [1, 3, -1], [0, 2, 4]]",)))
 
-op("logdet", "A", value=lambda k, A: k.logdet(A), arrays=True, pulls=("g*inv(A).T",), work=work.LOGDET,
-   domain="det(A) != 0",
-   says="the logarithm of the size of the determinant", samples=((MATRIX,), ("[[2, 1], [1, 3]]",)))
+op("logdet", "A", value=lambda k, A: k.logdet(A), arrays=True, pulls=("g*inv(A).T",), solves=True,
+   work=work.LOGDET, domain="det(A) != 0", says="the logarithm of the size of the determinant",
+   samples=((MATRIX,), ("[[2, 1], [1, 3]]",)))
 
 # -- layers
 
@@ -290,7 +324,8 @@ def entropy_pulls(shapes: Shapes) -> Texts:
     return (f"g*(softmax(x)*{along('y', logits, '-1')} - y){share}", f"-g*log_softmax(x){share}")
 
 
-op("cross_entropy", "x y", value=lambda k, x, y: k.cross_entropy(x, y), arrays=True, pulls=entropy_pulls, work=work.CROSS_ENTROPY,
+op("cross_entropy", "x y", value=lambda k, x, y: k.cross_entropy(x, y), arrays=True, pulls=entropy_pulls,
+   work=work.CROSS_ENTROPY,
    says="how badly softmax(x) guesses y (class numbers, or probabilities): -log of the share, its mean over the rows",
    samples=((VECTOR, "0"), (VECTOR, "[0, 0, 1]"), (TABLE, "[2, 1]"), (TABLE, "[[0.5, 0.5, 0], [0, 0, 1]]")))
 

@@ -70,6 +70,25 @@ def _norm(operands: Sequence[Any], out: Any) -> int:
 NORM = Work("2*n flops for n numbers, and a root", _norm)
 
 
+def _deviation(operands: Sequence[Any], out: Any) -> int:
+    return _variance(operands, out) + flops("sqrt") * size(out)
+
+
+def _variance(operands: Sequence[Any], out: Any) -> int:
+    return 4 * size(operands[0])  # the mean, n differences, n squares, their mean
+
+
+VARIANCE = Work("4*n flops for n numbers", _variance)
+DEVIATION = Work("4*n flops for n numbers, and a root", _deviation)
+
+
+def _cumsum(operands: Sequence[Any], out: Any) -> int:
+    return size(out) - _rows(out, _axis(operands))
+
+
+CUMSUM = Work("n - 1 flops for n numbers", _cumsum)
+
+
 def _logsumexp(operands: Sequence[Any], out: Any) -> int:
     # the largest, n differences from it, n exponentials, their sum, its logarithm, the largest added again
     many, few = size(operands[0]), size(out)

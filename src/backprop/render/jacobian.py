@@ -19,6 +19,7 @@ INDENT = "  "
 # A matrix of more elements is told by its shape and its size, unless all of it is asked for.
 MOST_SHOWN = 20_000
 MOST_IN_TITLE = 6
+NO_PASS = "all of them are 0, so no pass is needed"
 # How a witness is called.
 WAYS = {"opened": "opened program"}
 
@@ -70,6 +71,8 @@ def flat(value: Any, axes: int) -> list[Any]:
 
 def passes_in_words(passes: Passes) -> str:
     """`3 reverse passes (10 forward passes would do the same)`; and how many would be needed without sharing."""
+    if not passes.forward or not passes.reverse:
+        return NO_PASS
     forward = passes.mode == "forward"
     done, other = (passes.forward, passes.reverse) if forward else (passes.reverse, passes.forward)
     alone = passes.columns if forward else passes.rows

@@ -73,7 +73,7 @@ class Look:
     """`width` is the columns of the screen, None for a pipe: piped output is complete, never cut or wrapped.
 
     `whole` shows a number that is text to its last digit, however many there are. Arrays of more than `most` elements
-    are told in a few words.
+    are told in a few words, with `brief` in JSON too.
     """
 
     figures: int = DEFAULT_FIGURES
@@ -82,6 +82,7 @@ class Look:
     ascii: bool = False
     whole: bool = False
     most: int = MOST_IN_CELL
+    brief: bool = False
 
     @property
     def numbers(self) -> Figures:

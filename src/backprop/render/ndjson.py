@@ -17,7 +17,7 @@ _LISTS = {"nodes": "node", "edges": "edge", "steps": "step", "witnesses": "witne
 
 def render(trace: Trace, look: Look) -> Iterator[str]:
     """First the trace without its lists, then each entry of them."""
-    record = trace.to_dict()
+    record = (trace.in_brief() if look.brief else trace).to_dict()
     head = {key: value for key, value in record.items() if key not in _LISTS}
     yield _line("trace", head, look)
     for key, what in _LISTS.items():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from backprop.arrays_text import element_name
-from backprop.render.jacobian import counted
+from backprop.render.jacobian import NO_PASS, counted
 from backprop.render.look import Look
 from backprop.render.tables import cells, paragraph
 
@@ -31,7 +31,7 @@ def render(found: Sparsity, output: str, look: Look) -> Iterator[str]:
         yield from paragraph(look, "there is no input, so there are no derivatives", "quiet", INDENT)
         return
     yield from paragraph(look, f"{what}: {tall} x {wide}", "heading", INDENT)
-    points = [row_columns(row) for row in pattern.rows]
+    points = pattern.places
     if tall <= MOST_LETTERS and wide <= MOST_LETTERS:
         yield from _letters(look, found, points)
     else:
@@ -46,7 +46,7 @@ def render(found: Sparsity, output: str, look: Look) -> Iterator[str]:
 def _passes(found: Sparsity) -> str:
     """What it takes to work the numbers out, when those that do not touch share a pass."""
     if not found.pattern.nonzeros:
-        return "all of them are 0, so no pass is needed"
+        return NO_PASS
     sides = [(found.forward, found.pattern.columns, "forward")]
     if found.of == "jacobian":
         sides.append((found.reverse, len(found.pattern.rows), "reverse"))
@@ -55,15 +55,6 @@ def _passes(found: Sparsity) -> str:
     if all(count == alone for count, alone, _ in sides):
         return f"{text}: none can be shared"
     return f"{text}: {'columns' if found.of == 'hessian' else 'columns, or rows,'} that do not touch share one"
-
-
-def row_columns(row: int) -> list[int]:
-    """The columns of a row that is held as bits.
-
-    >>> row_columns(0b1101)
-    [0, 2, 3]
-    """
-    return [place for place, bit in enumerate(reversed(bin(row)[2:])) if bit == "1"]
 
 
 def _along(parts: list[tuple[str, int]]) -> str:

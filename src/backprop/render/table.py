@@ -645,10 +645,18 @@ def _by_convention(trace: Trace) -> Iterator[str]:
         yield "at a kink, " + ("what the rules take" if trace.convention is None else f"as {trace.convention} takes it")
 
 
+def _is_chosen(found: Value | None, beside: list[OneSided]) -> bool:
+    """Whether a derivative is a choice at a kink, in every one of its elements."""
+    count = len(list(elements_of(found))) if isinstance(found, list) else 1
+    return len(beside) == count and all(map(is_taken, beside))
+
+
 def _confirmed(trace: Trace) -> tuple[str, str]:
     """How many derivatives are confirmed, of those that are more than a choice; "" where every one is a choice."""
-    singular = {one.of: one for one in trace.one_sided}
-    names = [name for name in trace.wrt if name not in singular or not is_taken(singular[name])]
+    singular: dict[str, list[OneSided]] = {}
+    for one in trace.one_sided:
+        singular.setdefault(one.of if one.of in trace.wrt else element_of(one.of)[0], []).append(one)
+    names = [name for name in trace.wrt if not _is_chosen(trace.gradient.get(name), singular.get(name, []))]
     agreed = [one for one in trace.witnesses if one.verdict == "agrees" and one.by != "rounding"]
     rules = any(one.by == "sympy rules" for one in agreed)
     each = {one.of for one in agreed if one.by != "sympy rules"}

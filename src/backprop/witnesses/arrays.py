@@ -182,6 +182,14 @@ class ClosedFine(Fine):
 
 
 DIGITS = 60
+ONLY_ROUNDING = "the rules are right; doubles lose the other digits here"
+
+
+def _same(ours: Any, theirs: Any, weight: float) -> bool:
+    """Whether two numbers of many digits are one, where the terms of their sums are together of that size."""
+    if not is_number(ours) or not is_number(theirs):
+        return False
+    return bool(abs(ours - theirs) <= max(abs(theirs) * 1e-20, weight * 1e-30 if weight < math.inf else 0.0))
 
 
 def _tiny(weight: float) -> float:
@@ -212,12 +220,43 @@ class ArraysRunning:
         found.sort(key=lambda one: (order.get(one.of, len(order)), WAYS.index(one.by) if one.by in WAYS else 0))
         if isinstance(self.point.kind.base, Real) and not self.point.kind.propagates:
             by_operation = quotients.by_operation(self.point)
+            disagree = [one for one in (*found, *by_operation) if one.verdict == "DISAGREES"]
+            if disagree and self._rules_are_right():
+                for witness in disagree:
+                    witness.verdict, witness.reason = "inaccurate", ONLY_ROUNDING
             blame = "; ".join(one.reason or "" for one in by_operation if one.verdict == "DISAGREES")
             for witness in found:
                 if witness.verdict == "DISAGREES" and blame:
                     witness.reason = "; ".join(part for part in (witness.reason, blame) if part)
             whole = [*by_operation, *whole]
         return [*found, *whole], notes
+
+    def _rules_are_right(self) -> bool:
+        """Whether the rules that carry arrays, forward and in reverse, give the true derivatives with many digits."""
+        opened, point = self.closed.opened, self.point
+        ours = None if opened is None or not opened.kind.digits else self.closed.adjoints(DIGITS)
+        if opened is None or ours is None:
+            return False
+        true = fine_of(opened)
+        if not all(_same(ours[node], true.adjoint(node), true.weights[node]) for node in ours):
+            return False
+        there = point.in_kind(many(DIGITS))
+        assert isinstance(there, ArrayPoint)
+        base = there.kind.base
+        for name, (node, at) in point.asked.items():
+            adjoint = there.by_rules()[name] if name in there.asked else None
+            if at or adjoint is None or isinstance(adjoint, Hole):
+                return False
+            shape = shape_of(adjoint)
+            numbers = [base.number(f"{size:.3f}") for size in quotients.irregular(shape).flat]
+            direction = there.kind.packed(numbers, shape)
+            terms = list(elements(there.kind.scale(adjoint, direction)))
+            tangent = there.tangents({node: direction})[there.graph.output]
+            if not all(map(is_number, terms)) or not is_number(tangent):
+                return False
+            if not _same(_added(base, terms), tangent, math.fsum(abs(as_double(term)) for term in terms)):
+                return False
+        return True
 
     def enclosed(self) -> list[Witness]:
         """What proven enclosures say, in the same form."""

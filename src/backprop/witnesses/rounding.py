@@ -69,7 +69,7 @@ def _kept(double: Any, truth: Any, size: float, stationary: bool) -> float | Non
     if truth is None:
         return None
     if isinstance(truth, Hole):
-        return FULL if isinstance(double, Hole) else 0.0
+        return FULL if isinstance(double, Hole) or double != double else 0.0  # in an array NaN stands for a hole
     if is_number(truth) and is_number(double) and size < INF:
         rounding = 64 * EPSILON * size
         if abs(double) <= rounding and (to_double(truth) == 0 or (stationary and abs(truth) <= rounding)):

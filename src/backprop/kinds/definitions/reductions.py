@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from backprop import ops
-from backprop.kinds import is_number
+from backprop.kinds import Misfit, is_number
 from backprop.kinds.definitions.elementwise import Elementwise
-from backprop.kinds.shapes import Shape, elements, shape_of
+from backprop.kinds.shapes import Shape, elements, said, shape_of
 
 
 class Reductions(Elementwise):
@@ -73,6 +73,32 @@ class Reductions(Elementwise):
             return self.each("sqrt", self.fold("add", [self.each("pow", one, two) for one in line]))
 
         return self.reduced(length, x, axis)
+
+    def variance(self, x: Any, axis: int | None = None) -> Any:
+        middle = self.mean(x, axis)
+        apart = self.each("sub", x, middle if axis is None else self.expand(middle, axis))
+        return self.mean(self.each("pow", apart, self.base.number("2")), axis)
+
+    def deviation(self, x: Any, axis: int | None = None) -> Any:
+        return self.each("sqrt", self.variance(x, axis))
+
+    def cumulated(self, x: Any, axis: int | None) -> Any:
+        """The sums of the elements up to each one, along an axis; a vector has only one."""
+        place = self.only_axis(x) if axis is None else self.axis(x, axis)
+        slices = np.moveaxis(x, place, 0)
+        sums = [slices[0]]
+        for one in slices[1:]:
+            sums.append(self.each("add", sums[-1], one))
+        return np.stack([self.array(one) for one in sums], axis=place)
+
+    def only_axis(self, x: Any) -> int:
+        """The axis of a vector. Raises `Misfit` for what is none, of which the axis has to be told."""
+        if len(shape_of(x)) != 1:
+            raise Misfit(
+                f"{{0}} is {said(shape_of(x))}: without an axis this takes a vector",
+                "Tell the axis: axis=0 goes down the columns." if shape_of(x) else "",
+            )
+        return 0
 
     def folded(self, value: Any, source: Shape, target: Shape) -> Any:
         """What comes back to an operand of shape `source` that was broadcast to `target`: added up over the copies."""
