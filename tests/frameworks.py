@@ -104,7 +104,9 @@ def torch(program: str, inputs: dict[str, Any], wrt: list[str] | None = None) ->
         "layernorm": lambda x: F.layer_norm(x, x.shape[-1:], eps=1e-5), "diag": t.diag,
         "eye": lambda n: t.eye(n, dtype=t.float64), "expand_dims": t.unsqueeze,
         "size": lambda x, axis=None: x.numel() if axis is None else x.shape[axis], "put": put,
-        "one_hot": lambda x, n: F.one_hot(x.long(), n).double(),
+        "one_hot": lambda x, n: F.one_hot(x.long(), n).double(), "flatten": t.flatten,
+        "var": lambda x, axis=None: t.var(x, dim=axis, correction=0), "cumsum": lambda x, axis=0: t.cumsum(x, dim=axis),
+        "std": lambda x, axis=None: t.std(x, dim=axis, correction=0),
     }  # fmt: skip
     names = "sigmoid tanh relu exp log log1p sqrt sin cos abs erf"
     table |= {name: of(getattr(t, name)) for name in names.split()}
@@ -152,9 +154,10 @@ def _in_jax(program: str, inputs: dict[str, Any]) -> tuple[Callable[[dict[str, A
         "logdet": lambda x: np.linalg.slogdet(x)[1], "concat": lambda *x, axis=0: np.concatenate(x, axis=axis),
         "stack": lambda *x, axis=0: np.stack(x, axis=axis), "cross_entropy": cross_entropy,
         "mse": lambda a, y: np.mean((a - y) ** 2), "layernorm": layernorm, "sigmoid": j.nn.sigmoid,
-        "relu": j.nn.relu, "erf": j.scipy.special.erf,
+        "relu": j.nn.relu, "erf": j.scipy.special.erf, "flatten": np.ravel,
     }  # fmt: skip
-    names = "sum mean prod size dot outer trace diag eye expand_dims where tanh exp log log1p sqrt sin cos abs"
+    names = "sum mean var std cumsum prod size dot outer trace diag eye expand_dims"
+    names += " where tanh exp log log1p sqrt sin cos abs"
     table |= {name: getattr(np, name) for name in names.split()}
     given = {name: np.asarray(x, dtype=float) for name, x in inputs.items()}
     return lambda moving: run(program, table, given | moving), given

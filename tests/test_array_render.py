@@ -239,7 +239,8 @@ def test_what_was_broadcast_comes_back_as_a_sum() -> None:
     found = trace(BATCH, AT_BATCH, check=False)
     texts = [step.text for step in found.steps]
     # Z = [[3.5, 2], [2.5, -8]], so that the last element is dead
-    assert "∂L/∂b = ∂L/∂Z · ∂Z/∂b = sum(∂L/∂Z, 0) = sum([[1, 1], [1, 0]], 0) = [2, 1]" in texts
+    line = "∂L/∂b = ∂L/∂Z · ∂Z/∂b = sum(∂L/∂Z, 0) = sum([[1, 1], [1, 0]], 0) = [2, 1]"
+    assert f"{line}   (b was repeated 2 times along axis 0: add)" in texts
 
 
 def test_the_outer_product_is_seen() -> None:

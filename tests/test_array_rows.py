@@ -1,6 +1,6 @@
 """The rows of arrays test themselves: every sample of every row, against its definition, differences and transposition.
 
-The general definition of an operation (`kinds.array`), in sixty digits, knows nothing of NumPy nor of any rule.
+The general definition of an operation (`kinds.definitions`), in sixty digits, knows nothing of NumPy nor of any rule.
 """
 
 from __future__ import annotations

@@ -167,9 +167,10 @@ def test_the_sum_over_the_batch_is_a_step_of_its_own() -> None:
     assert edge(found, "w", "v1").pull == "sum(g*X, 0)"
     assert edge(found, "b", "z").pull == "sum(g)"
     written = lines(found)
-    assert f"∂L/∂b = ∂L/∂z · ∂z/∂b = sum(∂L/∂z) = sum({ones}) = 6" in written
+    assert f"∂L/∂b = ∂L/∂z · ∂z/∂b = sum(∂L/∂z) = sum({ones}) = 6   (b was repeated 6 times: add)" in written
     numbers = f"sum({ones}*[[1, 2], [3, 4], [5, 6]], 0)"
-    assert f"∂L/∂w = ∂L/∂v1 · ∂v1/∂w = sum(∂L/∂v1*X, 0) = {numbers} = [9, 12]" in written
+    copies = "(w was repeated 3 times along axis 0: add)"
+    assert f"∂L/∂w = ∂L/∂v1 · ∂v1/∂w = sum(∂L/∂v1*X, 0) = {numbers} = [9, 12]   {copies}" in written
 
 
 def test_a_part_of_an_adjoint_is_told_from_the_adjoint_of_a_part() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -225,8 +226,8 @@ def faults(row: Row, sample: ops.Operands) -> Iterator[tuple[str, int, dict[str,
         sizes = {size for shape in shapes if not isinstance(shape, int) for size in shape}
         if ".T" in rule and len(sizes) == 1:
             wrongs["a transposition"] = rule.replace(".T", "", 1)
-        if "sum(" in rule and "mean(" not in rule:
-            wrongs["a sum"] = rule.replace("sum(", "mean(", 1)
+        if re.search(r"\bsum\(", rule) and "mean(" not in rule:
+            wrongs["a sum"] = re.sub(r"\bsum\(", "mean(", rule, count=1)
         for fault, wrong in wrongs.items():
             texts = (*right[:place], wrong, *right[place + 1 :])
             yield fault, place, {"pulls": texts} if row.pulls is not None else {"partials": texts, "stable": None}

@@ -100,7 +100,7 @@ def test_an_operation_of_arrays_costs_what_its_opened_graph_does(row: Row, opera
 
 def test_only_what_moves_numbers_is_free() -> None:
     free = {row.name for row in ARRAY_ROWS if all(closed_cost(row, operands) == 0 for operands in row.samples)}
-    moves = "transpose reshape expand_dims index vector concat concat_along diag eye size size_along one_hot"
+    moves = "transpose reshape flatten expand_dims index vector concat concat_along diag eye size size_along one_hot"
     assert free <= {*moves.split(), "put"}
     assert free >= set(moves.split())
 
@@ -438,3 +438,10 @@ def test_paths_of_a_program_too_large_to_be_opened_are_not_counted() -> None:
     assert [way.name for way in found.ways] == ["value", "reverse", "forward", "differences", "central differences"]
     assert found.way("forward").runs == size
     assert list(islice(call("cost", "sum(x)", "--x", "[1,2]", "--no-time")[1].splitlines(), 1)) == ["sum(x)"]
+
+
+def test_the_conclusion_of_a_side_that_takes_no_operation_needs_no_ratio() -> None:
+    # backwards the rows named twice are added up, forwards they are copied
+    found = cost("A[[0, 0, 2]]", {"A": [[1, 2], [3, 4], [5, 6]]}, time=False)
+    assert found.way("forward").operations == 0
+    assert found.conclusion.endswith("no operation against 12")

@@ -512,6 +512,16 @@ def test_derivatives_that_are_nothing_but_rounding_are_no_disagreement(mode: str
     assert {one.verdict for one in witnesses} == {"agrees"}
 
 
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("program", ["sum(softmax(v @ A)[::-1])", "softmax(A - mean(v[1:]))"])
+def test_the_shares_of_a_softmax_add_up_to_one_whatever_moves_them_together(program: str, mode: str) -> None:
+    here = outputs(program, {"v": [0.7, 0.2, 1.3], "A": [[2.0, 0.3, -0.4], [0.1, 1.7, 0.6], [-0.2, 0.5, 2.2]]})
+    made, _, witnesses = here.matrix(mode)
+    assert np.abs(here.by_name(made)["v"]).max() < 1e-15
+    assert {one.verdict for one in witnesses} == {"agrees"}
+    assert min(one.digits for one in witnesses if one.digits is not None) > 12
+
+
 def test_an_inverse_that_doubles_hardly_know_is_no_disagreement() -> None:
     hilbert = [[1 / (row + column + 1) for column in range(8)] for row in range(8)]
     found = outputs("inv(A) @ v", {"A": hilbert, "v": [1, -1, 1, -1, 1, -1, 1, -1]}).told()
@@ -736,6 +746,40 @@ def test_dual_numbers_know_every_operation(row: Row) -> None:
         for name, moved in opened[1].items():
             size = max(1e-12, float(np.abs(np.array(moved)).max()))
             assert np.abs(np.asarray(dual[name]) - np.array(moved)).max() <= 1e-9 * size, program
+
+
+def test_a_slice_in_a_program_too_large_to_be_opened_is_no_number_to_look_at() -> None:
+    v = np.cos(np.arange(30_000))
+    found = directional("mean(v[::-1]*v)", {"v": v}, jvp={"v": v}, hvp={"v": v})
+    assert found.jvp is not None
+    assert found.hvp is not None
+    # f is a quadratic form: its slope along v is 2 f, and its gradient moves along v by the gradient
+    assert found.jvp[1] == pytest.approx(2 * float(np.mean(v[::-1] * v)), rel=1e-12, abs=1e-16)
+    assert np.allclose(found.hvp[1]["v"], 2 * v[::-1] / 30_000, rtol=1e-12, atol=0)
+
+
+def test_what_underflows_on_the_way_is_pulled_back_all_the_same() -> None:
+    # exp(800) overflows on a plain tape; σ'(-710) = σ(-710)(1 - σ(-710)) = exp(-710) to all digits
+    found = directional("1/(1 + exp(-x))", {"x": [800, -800, -710]}, vjp=[1, 1, 2], jvp=[1, 1, 2])
+    assert found.vjp is not None
+    assert found.vjp[1]["x"] == [0, 0, pytest.approx(2 * math.exp(-710), rel=1e-9)]
+    assert found.jvp is not None
+    assert found.jvp[1] == found.vjp[1]["x"]
+
+
+@pytest.mark.parametrize(
+    ("program", "asked"),
+    [
+        ("1e308*x - 1e308*y", {"jvp": "x=10,y=10"}),
+        ("abs(z) + 1e308*x - 1e308*y", {"jvp": "x=10,y=10"}),
+        ("[1e308*x - 1e308*y, 1]", {"jvp": "x=10,y=10"}),
+        ("[1e308*x, -1e308*x, abs(z)]", {"vjp": "[10, 10, 1]"}),
+        ("[1e308*abs(x), -1e308*abs(x), abs(z)]", {"vjp": "[10, 10, 1]"}),
+    ],
+)
+def test_infinities_that_meet_are_no_number_and_no_fault(program: str, asked: dict[str, Any]) -> None:
+    with pytest.raises(Undefined):
+        directional(program, {"x": 0.1, "y": 0.1, "z": 0}, **asked)
 
 
 # -- what is told where something is wrong ----------------------------------------------------------------------------

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -688,3 +690,9 @@ def test_every_kind_tells_what_a_trace_holds() -> None:
         one: Kind = kind
         assert one.read(one.record(value)) == pytest.approx(value, rel=1e-19 if kind.name != "real" else 0)
         assert math.isclose(float(one.answer(value)), 2 / 7)
+
+
+def test_a_list_of_kinds_loads_no_numpy() -> None:
+    code = "import sys; from backprop import kinds; print([name for name, _ in kinds.names()], 'numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['certified', 'digits:N', 'exact', 'real'] False\n"

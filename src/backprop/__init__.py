@@ -25,7 +25,19 @@ if TYPE_CHECKING:
     from backprop.record import Trace
 
 __version__ = "0.1.0"
-__all__ = ["Mistake", "check", "compile", "cost", "diff", "directional", "grad", "hessian", "jacobian", "paths", "trace"]
+__all__ = [
+    "Mistake",
+    "check",
+    "compile",
+    "cost",
+    "diff",
+    "directional",
+    "grad",
+    "hessian",
+    "jacobian",
+    "paths",
+    "trace",
+]
 
 
 def trace(

@@ -287,8 +287,7 @@ def _elements(point: ArrayPoint, node: int, names: dict[str, str], at: tuple[int
         own = shape if key == "node" else next(
             (shape_of(point.values[one]) for one in point.graph.operands(node) if point.graph.ids[one] == name), ()
         )  # fmt: skip
-        place = [0 if size == 1 else at[len(shape) - len(own) + axis] for axis, size in enumerate(own)]
-        told[key] = element_name(name, place)
+        told[key] = element_name(name, unopened.within(at, shape, own))
     value = point.values[node][at] if shape else point.values[node]
     return told | {"out": figure(point.kind.record(value)) if is_number(value) else ""}
 

@@ -30,8 +30,8 @@ from backprop.values import values
 # A double that is off by more than this part of itself, which stands for 11 digits, is not believed; what is off by no
 # more than 5e-318 is near enough, however small it is.
 DIFFERENT, SLACK = 1e-11, 5e-318
-# The digits in which pivots are chosen where doubles find none.
-PIVOT_DIGITS = 60
+# Many digits: with so many pivots are chosen where doubles find none, and rules tried where doubles disagree.
+DIGITS = 60
 # Up to so many scalar nodes the opened program is always asked; beyond, only where the closed one meets NaN.
 ALWAYS_ASKED = 20_000
 
@@ -90,6 +90,7 @@ class ArrayPoint(Point):
     asked: dict[str, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
     _graphs: dict[int, Opened | None] = field(default_factory=dict, repr=False)
     _opened: list[Point | None] = field(default_factory=list, repr=False)
+    _fine: dict[str, list[Any]] = field(default_factory=dict, repr=False)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -124,7 +125,7 @@ class ArrayPoint(Point):
         return Point.in_kind(self, arrays(kind), leaves)
 
     def forget(self) -> None:
-        self._graphs, self._opened = {}, []
+        self._graphs, self._opened, self._fine = {}, [], {}
 
     def opened_graph(self, limit: int = MOST_NODES) -> Opened | None:
         """The scalar graph of the program; None when it has more nodes than the limit."""
@@ -147,7 +148,7 @@ class ArrayPoint(Point):
             return None
         from backprop.beside.differences import exactly, many
 
-        digits, doubles = many(PIVOT_DIGITS), self.kind.base
+        digits, doubles = many(DIGITS), self.kind.base
         found = open_graph(
             self.graph, digits, self.given, limit, apart, lambda text: exactly(digits, doubles.number(text))
         )
@@ -229,6 +230,7 @@ class ArrayPoint(Point):
             asked={name: (closed[node], at) for name, (node, at) in self.asked.items()},
             _graphs={},
             _opened=[],
+            _fine={},
             _reverse=None,
             _gradient=None,
         )
@@ -300,17 +302,48 @@ class ArrayPoint(Point):
         stays = isinstance(self.kind.base, Real) and answer is told.value() and self._is_good(value, answer)
         return value if stays else answer
 
-    def _is_good(self, number: Any, answer: Any) -> bool:
+    def _is_good(self, number: Any, answer: Any, name: str = "", place: int = 0) -> bool:
         """Whether a double of the closed program may stay: the opened one, whose digits are known, has nearly the same.
 
-        LAPACK eliminates in another order, and loses other digits, than the opened program.
+        It is the value, or the element of a slope by its `name` and `place`. LAPACK eliminates in another order, and
+        loses other digits, than the opened program. Only rounding is mended so: the rules that carry arrays have to
+        give the same with many digits, so that one that is wrong is seen.
         """
         if not is_number(number):
             return False
         if not is_number(answer) or abs(number - answer) <= DIFFERENT * abs(answer) + SLACK:
             return True
         known = self.told().accuracy()
-        return known is None or bool(known.untold)
+        if known is None or known.untold:
+            return True
+        fine = self._with_many_digits().get(name)
+        if fine is None or not is_number(fine[place]):
+            return True
+        return bool(abs(fine[place] - answer) > DIFFERENT * abs(answer) + SLACK)
+
+    def _with_many_digits(self) -> dict[str, list[Any]]:
+        """The elements of each slope by its name, and of the value by "", as the same rules give them with many digits;
+        nothing where they give none."""
+        if not self._fine:
+            from backprop.beside.differences import exactly, many
+
+            digits = many(DIGITS)
+            kind = arrays(digits)
+
+            def exact(value: Any) -> Any:
+                numbers = [exactly(digits, one) for one in elements(value)]
+                return kind.packed(numbers, shape_of(value)) if shape_of(value) else numbers[0]
+
+            leaves = {
+                node: value if isinstance(value, slice) else exact(value)
+                for node, value in enumerate(self.values)
+                if self.graph.codes[node] < 0
+            }
+            here = self.in_kind(digits, leaves)
+            value = here.value()
+            slopes = {} if isinstance(value, Hole) or shape_of(value) else here.by_rules()
+            self._fine = {"": [value]} | {name: list(elements(slope)) for name, slope in slopes.items()}
+        return self._fine
 
     def regained(self) -> list[tuple[str, Any, Any]]:
         """The numbers that are those of the opened program, where the closed one lost digits and the opened did not.
@@ -321,18 +354,23 @@ class ArrayPoint(Point):
         if self.kind.propagates or not isinstance(self.kind.base, Real) or opened is self or found is None:
             return []
         value, output = self.value(), self.graph.output
-        pairs = [(self.graph.ids[output], value, self.answer(), opened.value())]
+        regained: list[tuple[str, Any, Any]] = []
+
+        def compare(label: str, closed: Any, answer: Any, by_opened: Any, name: str = "", place: int = 0) -> None:
+            numbers = is_number(closed) and is_number(answer)
+            if numbers and answer == by_opened and not self._is_good(closed, answer, name, place):
+                regained.append((label, closed, answer))
+
+        compare(self.graph.ids[output], value, self.answer(), opened.value())
         slopes, answers, rules = self.by_rules(), self.gradient(), opened.by_rules()
         for name, (node, at) in self.asked.items():
             places = found.places[node][at]
             numbers = zip(places.flat, elements(slopes[name]), elements(answers[name]), strict=False)
-            labels = ((opened.name_of(int(place)), one, other) for place, one, other in numbers if place >= 0)
-            pairs += [(label, one, other, rules[label]) for label, one, other in labels if label in rules]
-        return [
-            (name, closed, answer)
-            for name, closed, answer, by_opened in pairs
-            if is_number(closed) and is_number(answer) and answer == by_opened and not self._is_good(closed, answer)
-        ]
+            for place, (at_node, closed, answer) in enumerate(numbers):
+                label = opened.name_of(int(at_node)) if at_node >= 0 else ""
+                if label in rules:
+                    compare(label, closed, answer, rules[label], name, place)
+        return regained
 
     def by_rules(self) -> dict[str, Any]:
         output = self.value()
@@ -371,8 +409,9 @@ class ArrayPoint(Point):
         answers, rules, closed = opened.gradient(), opened.by_rules(), self._gradient[name]
         judged: list[Any] = []
         lost = isinstance(closed, Hole)
-        for place, number in zip(places.flat, [closed] * places.size if lost else elements(closed), strict=True):
-            label = opened.name_of(int(place)) if place >= 0 else ""
+        numbers = [closed] * places.size if lost else list(elements(closed))
+        for place, (node, number) in enumerate(zip(places.flat, numbers, strict=True)):
+            label = opened.name_of(int(node)) if node >= 0 else ""
             judged.append(number)
             if label in answers:
                 answer = answers[label]
@@ -380,7 +419,7 @@ class ArrayPoint(Point):
                     isinstance(answer, Hole)
                     or answer is not rules[label]
                     or not isinstance(self.kind.base, Real)
-                    or not self._is_good(number, answer)
+                    or not self._is_good(number, answer, name, place)
                 ):
                     judged[-1] = answer
         if any(isinstance(one, Hole) for one in judged):

@@ -537,9 +537,7 @@ def grad(asked: Asked) -> int:
 
     program, inputs = asked.question()
     kind = asked.kind
-    here = answered(
-        program, inputs, asked.words.names("wrt"), kind, convention=asked.convention, opened=asked.opened
-    )
+    here = answered(program, inputs, asked.words.names("wrt"), kind, convention=asked.convention, opened=asked.opened)
     for note in remarks(here):
         asked.say(f"note: {note.text}")
     if kind.intervals:

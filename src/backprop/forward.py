@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from backprop.graph import CONST, INPUT, Graph
@@ -71,3 +71,12 @@ def total(kind: Kind, left: Any, right: Any, node: int) -> Any:
         return Hole(node, refused.code, detail=refused.detail)
     except ArithmeticError:
         return Hole(node, "indeterminate")
+
+
+def weighted(kind: Kind, terms: Iterable[tuple[Any, Any]], node: int) -> Any:
+    """The sum of slope · amount; a hole where infinities meet."""
+    found = kind.number("0")
+    for slope, amount in terms:
+        if not kind.is_zero(amount):
+            found = total(kind, found, contribution(kind.push, amount, slope, node, -1), node)
+    return found

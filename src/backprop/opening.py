@@ -1,8 +1,8 @@
 """Opening: an array program as the scalar graph that it stands for, at the point where it stands.
 
-The general definitions of the array operations (`kinds.array`) run over kind elements, so every element of every array
-becomes a node of its own: `W[0,1]` for an element of W, `z[0].2` for the second step on the way to z[0], `z.1` for a
-step on the way to several elements of z. The opened program is an ordinary program at a point.
+The general definitions of the array operations (`kinds.definitions`) run over kind elements, so every element of every
+array becomes a node of its own: `W[0,1]` for an element of W, `z[0].2` for the second step on the way to z[0], `z.1`
+for a step on the way to several elements of z. The opened program is an ordinary program at a point.
 
 Or only some nodes are opened (`open_nodes`), each standing between its closed neighbours: the elements of its operands
 are taken by their indices, and its own are put together again.

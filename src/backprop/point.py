@@ -193,7 +193,7 @@ class Point:
             mended = {} if found is None else dict(found.slopes)
             if self.kind.intervals:
                 mended = dict(self.narrower()[1])
-            mended |= {node: one.slope for node, one in self.singular().items() if one.mended or node not in mended}
+            mended |= {node: one.within for node, one in self.singular().items() if one.mended or node not in mended}
             self._gradient = self.by_rules() | {self.name_of(node): slope for node, slope in mended.items()}
         return self._gradient
 

@@ -245,9 +245,16 @@ class Trace:
             held = ((name, getattr(item, name)) for name in _NUMBERS if hasattr(item, name))
             return replace(item, **{name: brief(value) for name, value in held if isinstance(value, list)})
 
-        lists = {name: list(map(told, getattr(self, name))) for name in ("nodes", "edges", "witnesses")}
-        named = {name: {one: brief(value) for one, value in getattr(self, name).items()} for name in _BY_NAME}
-        return replace(told(self), **lists, **named, written_steps=self.steps)
+        found: Trace = told(self)
+        return replace(
+            found,
+            inputs={name: brief(value) for name, value in self.inputs.items()},
+            gradient={name: brief(value) for name, value in self.gradient.items()},
+            nodes=list(map(told, self.nodes)),
+            edges=list(map(told, self.edges)),
+            witnesses=list(map(told, self.witnesses)),
+            written_steps=self.steps,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The record of the trace as `backprop schema` describes it: NetworkX node-link shape, absent things absent."""
@@ -458,7 +465,6 @@ def _line(item: Any) -> str:
 # The fields that hold a value, in which JSON has text for what it has no number for.
 _NUMBERS = {"value", "tangent", "adjoint", "partial", "contribution", "digits", "adjoint_digits"}
 _NUMBERS |= {"left", "right", "low", "high", "taken"}
-_BY_NAME = ("inputs", "gradient")
 _BEYOND = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 

@@ -135,7 +135,10 @@ def _example(row: Row, figures: int) -> Trace | None:
     """The first sample of a row, traced."""
     if not row.samples or row.gives_condition:
         return None
+    from math import prod
+
     from backprop import point as points
+    from backprop.arrays_text import written as written_array
     from backprop.tracing import trace
 
     operands = row.samples[0]
@@ -157,8 +160,12 @@ def _example(row: Row, figures: int) -> Trace | None:
         if not row.is_setting(place)
     }
     here = points.at(program, point)
-    if getattr(here.value(), "shape", ()):
-        program = f"sum({program})"
+    shape = getattr(here.value(), "shape", ())
+    if shape:
+        weights = written_array(shape, [str(count) for count in range(1, prod(shape) + 1)])
+        flat = points.at(f"sum({program})", point).gradient()
+        still = all(abs(slope) < 1e-9 for slopes in flat.values() for slope in here.kind.elements(slopes))
+        program = f"sum({program}*{weights})" if still else f"sum({program})"  # the shares of softmax add up to 1
     return trace(program, point, check=False, figures=figures)
 
 

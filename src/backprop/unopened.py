@@ -21,16 +21,14 @@ from backprop.beside.one_sided import kink_text, notes_of_the_whole
 from backprop.graph import CONST, Graph
 from backprop.kinds import Hole, is_number
 from backprop.kinds.array import Diagonal
-from backprop.kinds.doubles import Doubles
+from backprop.kinds.doubles import EPSILON, Doubles
 from backprop.kinds.shapes import Shape, elements, shape_of
 from backprop.mistakes import Undefined
 from backprop.ops import Row
 from backprop.point import Point
 from backprop.record import Note
-from backprop.rules import formula, partials
+from backprop.rules import distances, partials
 from backprop.values import values
-
-EPSILON = 2.0**-53
 
 Place = tuple[int, ...]
 
@@ -91,7 +89,7 @@ def alone(point: ArrayPoint, node: int, at: Place) -> Point:
     numbers: dict[int, Any] = {}
     for operand in graph.operands(node):
         value = point.values[operand]
-        place = _within(at, shape, shape_of(value))
+        place = within(at, shape, shape_of(value))
         number = _number(value, place)
         name = element_name(graph.ids[operand], place)
         if graph.codes[operand] == CONST and not place:
@@ -113,7 +111,7 @@ def alone(point: ArrayPoint, node: int, at: Place) -> Point:
     return Point(point.syntax, small, base, given, [], wrt, moving, known, slopes, point.convention)
 
 
-def _within(at: Place, shape: Shape, own: Shape) -> Place:
+def within(at: Place, shape: Shape, own: Shape) -> Place:
     """The place in an operand of shape `own` that was broadcast to `shape`, for a place in the result."""
     return tuple(0 if size == 1 else at[len(shape) - len(own) + axis] for axis, size in enumerate(own))
 
@@ -158,8 +156,8 @@ def _without_value(point: ArrayPoint, node: int) -> tuple[int, str]:
                 if marks.any():
                     before = operand, _first(marks)
                     break
-            elif _lost(_number(value, _within(at, shape, shape_of(value)))).any():
-                before = operand, _within(at, shape, shape_of(value))
+            elif _lost(_number(value, within(at, shape, shape_of(value)))).any():
+                before = operand, within(at, shape, shape_of(value))
                 break
         if before is None:
             break
@@ -178,7 +176,7 @@ def _not_taken(point: ArrayPoint, node: int, at: Place, position: int) -> bool:
     if row is None or not row.chooses or position in row.conditions:
         return False
     value = point.values[point.graph.operands(node)[0]]
-    condition = _number(value, _within(at, shape_of(point.values[node]), shape_of(value)))
+    condition = _number(value, within(at, shape_of(point.values[node]), shape_of(value)))
     return not isinstance(condition, Hole) and bool(condition) != (position == 1)
 
 
@@ -202,7 +200,7 @@ def without_slope(point: ArrayPoint) -> tuple[int, str]:
                 slope = small.partials.values[small.graph.offsets[-2] + edge.place - graph.offsets[node]]
                 if isinstance(slope, Hole):
                     return node, of_numbers.why(small, slope)
-                names = element_name(names, _within(at, partial.target, partial.source))
+                names = element_name(names, within(at, partial.target, partial.source))
             return node, f"{names} meets 0·inf or inf - inf at {graph.ids[node]}, which is not guessed"
     at_output = graph.ids[graph.output]
     return graph.output, f"the derivatives of {at_output} meet inf - inf where edges meet, which is not guessed"
@@ -271,8 +269,7 @@ def _passed(adjoint: Any) -> Any:
 def _at_kink(point: ArrayPoint, row: Row, operands: list[Any], out: Any) -> Any:
     """At which elements an operation has no derivative: an array of bool in the shape of the result."""
     met = np.zeros(shape_of(out), dtype=bool)
-    for text in row.kinks(len(operands)):
-        distance = formula(text, row, len(operands)).evaluate(point.kind, operands, out)
+    for distance in distances(row, point.kind, operands, out):
         if not isinstance(distance, Hole):
             met |= ~_passed(distance) & ~_lost(distance)
     for operand in operands:

@@ -27,9 +27,7 @@ USUAL = Figures()
 
 # An id inside a formula: a name, or a name bound again (c~2), of an opened program an element or a step on the way to
 # one (z[0], z[0].1); neither the e of 1e-3 nor the name of a call, nor the word in front of a setting (axis=0).
-_ID = re.compile(
-    r"(?<![\w.])[^\W\d⁰¹²³⁴-⁹]\w*(?:~\d+)?(?:\[\d+(?:,\d+)*\](?:\.\d+)?|\.\d+)?(?:~\d+)?(?![\w(]|=(?!=))"
-)
+_ID = re.compile(r"(?<![\w.])[^\W\d⁰¹²³⁴-⁹]\w*(?:~\d+)?(?:\[\d+(?:,\d+)*\](?:\.\d+)?|\.\d+)?(?:~\d+)?(?![\w(]|=(?!=))")
 # without `\d+\.?\d*`, which tries every way to share a long row of digits
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|inf|NaN)")
 

@@ -18,6 +18,7 @@ from typing import Any
 from backprop.beside.differences import as_double, behind_output, is_heavy, leaf, many, primal
 from backprop.beside.limits import Limit, Sample, limit, tends
 from backprop.beside.singular import directions, kept
+from backprop.beside.terms import apart
 from backprop.graph import CONST, CONSTANTS, INPUT
 from backprop.kinds import Hole, is_number
 from backprop.point import Point
@@ -88,6 +89,23 @@ def approach(point: Point) -> Approach | None:
     nodes = [node for node in point.wrt if graph.codes[node] in (INPUT, CONST) and node in behind]
     if not nodes or not all(is_number(point.values[node]) for node in nodes):
         return None
+    parts = apart(point, nodes) if len(nodes) > 1 else None
+    if parts is None:
+        return _approach(point, nodes)
+    found = _approach(parts.point, list(parts.nodes))
+    if found is None or found.reason:
+        return found
+    if found.both is None:  # of several inputs none has a left and a right
+        return Approach(both=Closed(why="direction"))
+    slopes = {parts.nodes[node]: slope for node, slope in found.both.slopes.items()}
+    if is_number(found.both.value) and not found.both.why:
+        slopes |= parts.others
+    return Approach(both=Closed(found.both.value, {node: slopes[node] for node in sorted(slopes)}, found.both.why))
+
+
+def _approach(point: Point, nodes: list[int]) -> Approach | None:
+    """What the output approaches when these nodes move."""
+    graph = point.graph
     if len(graph) * len(nodes) > MOST:
         return Approach(reason=f"no limit is looked for: the graph has {len(graph)} nodes and {len(nodes)} inputs")
     if len(nodes) > 1 and is_heavy(graph):  # half a minute for lgamma(x - y)

@@ -119,7 +119,7 @@ def one_sided(point: Point) -> list[OneSided]:
     """What is known on both sides of the point, for each input for which the rules alone cannot tell the slope."""
     ids, found = point.graph.ids, []
     for node, one in point.singular().items():
-        taken = _record(point, one.slope)
+        taken = _record(point, one.within)
         told = OneSided(point.name_of(node), one.sort, ids[one.node], taken=taken)
         told.left, told.right = _record(point, one.left), _record(point, one.right)
         told.low, told.high = _record(point, one.low), _record(point, one.high)

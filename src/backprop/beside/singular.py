@@ -57,6 +57,10 @@ FOLLOWED = 1e-15
 MOST_AT_A_CORNER = 24
 
 
+# Two doubles that differ by no more than this part of them are one number, rounded in two ways.
+ROUNDED = 2.0**-50
+
+
 @dataclass(slots=True)
 class Singular:
     """One input at a singular point: the `slope` that answers, what the `rules` give, and the slopes of both `sides`.
@@ -84,6 +88,15 @@ class Singular:
     def without_slope(self) -> str:
         """Why differences along the axis have no slope that could be compared with the answer; "" when they have."""
         return "the slope between the axes is another" if self.apart else WITHOUT_SLOPE.get(self.sort, "")
+
+    @property
+    def within(self) -> Any:
+        """The slope that answers; where it is beyond an end by its rounding alone, that end."""
+        ends = [end for end in (self.left, self.right) if isinstance(end, float)]
+        if not isinstance(self.slope, float) or self.sort != "corner" or len(ends) < 2:
+            return self.slope
+        end = min(max(self.slope, min(ends)), max(ends))
+        return end if 0 < abs(end - self.slope) <= ROUNDED * abs(end) else self.slope
 
     @property
     def mended(self) -> bool:

@@ -18,6 +18,7 @@ from backprop import kinds
 from backprop import point as points
 from backprop.arrays_text import written
 from backprop.figures import DEFAULT_FIGURES, json_value
+from backprop.forward import weighted
 from backprop.gradient import refuse_holes
 from backprop.higher import hessians
 from backprop.higher.blocks import Part, blocks
@@ -276,11 +277,8 @@ def _slope(here: Point, along: Mapping[int, Any]) -> Any:
     tangent = here.tangents(along)[here.graph.output]
     if gradient == here.by_rules() and not isinstance(tangent, Hole):
         return kind.number("0") if tangent is None else tangent
-    total = kind.number("0")
-    for node, amount in along.items():
-        if not kind.is_zero(amount):
-            total = kind.add(total, kind.scale(gradient[here.name_of(node)], amount))
-    return total
+    terms = ((gradient[here.name_of(node)], amount) for node, amount in along.items())
+    return weighted(kind, terms, here.graph.output)
 
 
 def _product(here: Point, of: Curvature, along: Mapping[int, Any]) -> dict[str, Value]:

@@ -19,9 +19,10 @@ import numpy as np
 
 from backprop import kinds, unopened
 from backprop import point as points
-from backprop.array_point import ALWAYS_ASKED, ArrayPoint
+from backprop.array_point import ALWAYS_ASKED, DIFFERENT, SLACK, ArrayPoint
 from backprop.arrays_text import element_name
-from backprop.beside.differences import as_double
+from backprop.beside.differences import as_double, weights
+from backprop.forward import weighted
 from backprop.gradient import refuse_holes, remarks
 from backprop.higher.blocks import Part
 from backprop.higher.gradient_graph import gradient_graph
@@ -31,7 +32,7 @@ from backprop.kinds.array import Arrays
 from backprop.kinds.doubles import Doubles
 from backprop.kinds.real import Real
 from backprop.kinds.shapes import Shape, shape_of
-from backprop.mistakes import OptionValue, TooMuchWork, Undefined
+from backprop.mistakes import Mistake, OptionValue, TooMuchWork, Undefined
 from backprop.opening import MOST_NODES, Opened
 from backprop.point import Number, Point, Program
 from backprop.record import Note, Value, Witness
@@ -221,10 +222,38 @@ class Outputs:
         """The value of the output. Raises what `gradient.refuse_holes` does for an element that has none."""
         numbers = self._flat(self.here.value(), self.count)
         for row, point in self._answering(numbers).items():
-            if not finite(numbers[row : row + 1])[0] or point.answer() is not point.value():
-                numbers[row] = point.answer()
+            number, answer = numbers[row], point.answer()
+            if answer is not point.value() or not finite([number])[0] or self._is_off(number, answer):
+                numbers[row] = answer
         self._refuse_missing(numbers)
         return self.shaped(list(numbers), self.shape)
+
+    def _is_off(self, number: Any, answer: Any) -> bool:
+        """Whether a double of the closed program is not that of the opened one, whose digits are known.
+
+        Sums are added up in another order there, so the one may cancel to noise where the other does not.
+        """
+        if not isinstance(self.kind, Doubles) or not isinstance(self.base, Real):
+            return False
+        known = is_number(number) and is_number(answer)
+        return bool(known and abs(number - answer) > DIFFERENT * abs(answer) + SLACK)
+
+    @cached_property
+    def _is_noisy(self) -> bool:
+        """Whether that is so anywhere on the way; then the scalar programs answer, as far as they were asked."""
+        opened = self.opened
+        if opened is None or not isinstance(self.kind, Doubles):
+            return False
+        known = self._opened_values(opened)
+        return any(
+            place >= 0 and self._is_off(number, known[place])
+            for node, places in enumerate(opened.places)
+            for number, place in zip(self.kind.elements(self.here.values[node]), places.flat, strict=False)
+        )
+
+    def _opened_values(self, opened: Opened) -> list[Any]:
+        leaves = {opened.graph.inputs[name]: self.base.number(text) for name, text in opened.given.items()}
+        return values(opened.graph, self.base, leaves)
 
     def remarks(self) -> list[Note]:
         """What a reader of the numbers has to know: kinks, lost digits."""
@@ -301,8 +330,7 @@ class Outputs:
     def _at_kinks(self, opened: Opened, places: list[int]) -> set[int]:
         """The rows on whose way a kink is met."""
         graph = opened.graph
-        leaves = {graph.inputs[name]: self.base.number(text) for name, text in opened.given.items()}
-        met = list(kinks(graph, self.base, values(graph, self.base, leaves)))
+        met = list(kinks(graph, self.base, self._opened_values(opened)))
         if not met:
             return set()
         reached = pattern(graph, met, places)
@@ -338,11 +366,8 @@ class Outputs:
         found = self._flat(self.forward(direction), self.count)
         amounts = {name: self._amount(direction, *self.columns[at[0]]) for name, at in self.places_of.items()}
         for row, point in self._apart(self._answering(found)).items():
-            total = self.base.number("0")
-            for name, slope in point.gradient().items():
-                if not self.base.is_zero(amounts[name]):
-                    total = self.base.add(total, self.base.scale(slope, amounts[name]))
-            found[row] = total
+            terms = ((slope, amounts[name]) for name, slope in point.gradient().items())
+            found[row] = self._told(weighted(self.base, terms, self.here.graph.output))
         self._refuse_missing(found)
         return self.shaped(list(found), self.shape)
 
@@ -371,20 +396,22 @@ class Outputs:
         if mended:
             # the pass for the others, and beside it the answers of those
             zero = self.base.number("0")
-            found = self.back(
-                self.shaped([zero if row in mended else one for row, one in enumerate(numbers)], self.shape)
-            )
-            totals = found.tolist()
+            others = [zero if row in mended else one for row, one in enumerate(numbers)]
+            rest = [zero] * len(self.columns)  # a pass with nothing to carry would meet 0·inf
+            if not all(map(self.base.is_zero, others)):
+                rest = self.back(self.shaped(others, self.shape)).tolist()
+            terms = [[(number, self.base.number("1"))] for number in rest]
             for row, point in mended.items():
-                if self.base.is_zero(numbers[row]):
-                    continue
                 for name, slope in point.gradient().items():
-                    brought = self.base.scale(numbers[row], slope)
                     for column in self.places_of[name]:
-                        totals[column] = self.base.add(totals[column], brought)
-            found[:] = totals
+                        terms[column].append((slope, numbers[row]))
+            found[:] = [self._told(weighted(self.base, several, self.here.graph.output)) for several in terms]
         self._refuse_missing(found)
         return self._by_part(found)
+
+    def _told(self, number: Any) -> Any:
+        """A number as one of an array: doubles have NaN for a hole."""
+        return math.nan if isinstance(self.kind, Doubles) and isinstance(number, Hole) else number
 
     def _by_part(self, numbers: Any) -> dict[str, Any]:
         """Numbers, one for each column, by the names of the parts."""
@@ -455,8 +482,10 @@ class Outputs:
         passes, groups, found = self.plan(mode)
         made = self._by_passes(passes.mode, groups, found)
         shaken = cache(lambda: self._shaken(passes.mode, groups, found))
-        witnesses = [] if self.here.is_scalar or self.base.intervals else [self._other_mode(made, passes.mode, shaken)]
-        witnesses = self._judged(made, shaken) + witnesses
+        rules = made.copy()
+        witnesses = self._judged(made, shaken)
+        if not self.here.is_scalar and not self.base.intervals:
+            witnesses.append(self._other_mode(rules, passes.mode, shaken))
         self._refuse_missing(made.reshape(-1))
         return made, passes, witnesses
 
@@ -481,7 +510,7 @@ class Outputs:
         return made
 
     def _shaken(self, mode: str, groups: list[list[int]], found: Pattern | None) -> Any:
-        """How far each number by the rules moves when the last digit of the inputs does.
+        """How far each number by the rules moves when the last digit of the inputs does, or its largest terms do.
 
         What is nothing but rounding, as every derivative of inv(A) @ A, moves by as much as it is. Equal numbers stay
         equal, and what is no number to move, like a class, stays.
@@ -492,20 +521,32 @@ class Outputs:
         moving = {
             edge.source for node in range(len(graph)) for edge in graph.edges_to(node) if slopes[edge.place] is not None
         }
-        last = "4e-16" if isinstance(self.base, Real) else f"1e-{self.base.digits}"
-        one, sides = self.base.number("1"), []
-        for by in (self.base.add(one, self.base.number(f"{sign}{last}")) for sign in ("", "-")):
+        exponent = 16 if isinstance(self.base, Real) else self.base.digits
+        low: Any = np.full((self.count, len(self.columns)), math.inf)
+        high: Any = -low
+        for times in (-5, -2, 2, 5):
+            by = self.base.add(self.base.number("1"), self.base.number(f"{times}e-{exponent}"))
             leaves = {node: self.here.values[node] for node in graph.inputs.values()}
             leaves |= {node: self.kind.scale(value, by) for node, value in leaves.items() if node in moving}
-            sides.append(_as_doubles(Outputs(self.here.in_kind(self.base, leaves))._by_passes(mode, groups, found)))
+            try:
+                beside = Outputs(self.here.in_kind(self.base, leaves))
+            except Mistake:
+                continue  # a class has to be a whole number
+            if beside.shape == self.shape:  # else there is no value
+                made = _as_doubles(beside._by_passes(mode, groups, found))
+                low, high = np.minimum(low, made), np.maximum(high, made)
         with np.errstate(invalid="ignore"):
-            return np.nan_to_num(np.abs(sides[0] - sides[1]), posinf=0.0)
+            moved = np.nan_to_num(high - low, posinf=0.0, neginf=0.0)
+        for row, point in self.asked().items():  # where chance moves nothing, the terms tell what rounding may leave
+            sizes = weights(point)
+            moved[row] = np.maximum(moved[row], 10.0**-exponent * max((sizes[node] for node in point.wrt), default=0.0))
+        return moved
 
     def _other_mode(self, made: Any, mode: str, shaken: Callable[[], Any]) -> Witness:
         """One pass in the other mode, along a direction without a pattern, against the same sum of derivatives."""
         across = made if mode == "reverse" else made.T
-        weights = np.array(_spread(across.shape[1]))
-        amounts = [self.base.number(repr(one)) for one in weights.tolist()]
+        spread = np.array(_spread(across.shape[1]))
+        amounts = [self.base.number(repr(one)) for one in spread.tolist()]
         if mode == "reverse":
             components, at = {}, 0
             for part in self.parts:
@@ -516,8 +557,8 @@ class Outputs:
             found = self.back(self.shaped(amounts, self.shape))
         doubles = _as_doubles(across)
         with np.errstate(invalid="ignore", over="ignore"):
-            ours, sizes = (doubles @ weights).tolist(), (np.abs(doubles) @ weights).tolist()
-        moved = cache(lambda: (shaken() if mode == "reverse" else shaken().T) @ weights)
+            ours, sizes = (doubles @ spread).tolist(), (np.abs(doubles) @ spread).tolist()
+        moved = cache(lambda: (shaken() if mode == "reverse" else shaken().T) @ spread)
         worst = _Worst(FULL, lambda line: float(moved()[line]))
         for line, (one, theirs, size, fine) in enumerate(zip(ours, found, sizes, finite(found), strict=True)):
             if fine and math.isfinite(one):
@@ -561,7 +602,7 @@ class Outputs:
         made = np.empty(count, dtype=object)
         made.fill(value)
         if isinstance(self.kind, Doubles):
-            return np.array([math.nan if isinstance(one, Hole) else one for one in made], dtype=np.float64)
+            return np.array([self._told(one) for one in made], dtype=np.float64)
         return made
 
     # -- delicate elements
@@ -579,6 +620,8 @@ class Outputs:
 
     def _apart(self, asked: dict[int, Point]) -> dict[int, Point]:
         """Those of the scalar programs whose answers are not what the rules give."""
+        if self._is_noisy:
+            return asked
         return {
             row: point
             for row, point in asked.items()
@@ -603,8 +646,9 @@ class Outputs:
                 name = self.names[column]
                 if fine[column] and not self.base.intervals and is_number(rules[name]):
                     said[of[column]].hear(made[row, column], rules[name], largest, row, column)
-                if answers[name] is not rules[name] or not fine[column]:
-                    made[row, column] = answers[name]
+                answer = answers[name]
+                if answer is not rules[name] or not fine[column] or self._is_off(made[row, column], answer):
+                    made[row, column] = answer
         if self.here.is_scalar:
             return []
         return [self._said(part.name, said[part.name], len(asked)) for part in self.parts]
@@ -723,11 +767,12 @@ class _Worst:
             apart = abs(as_double(apart))
             size = max(size, abs(as_double(ours)), abs(as_double(theirs)))
             digits = round(min(self.most, max(0.0, -math.log10(apart / size))), 2)
-        # what rounding leaves where terms cancel is no disagreement
-        if digits < ENOUGH and apart > 1e-10 * largest:
-            if apart <= MOST_ROUNDINGS * self.rounding(row):
-                return
-            self.wrong = True
+        if digits < ENOUGH:
+            rounding = MOST_ROUNDINGS * self.rounding(row)
+            if size <= rounding:
+                return  # both are nothing but rounding, so they have no digits
+            # what rounding leaves where terms cancel is no disagreement
+            self.wrong = self.wrong or apart > max(1e-10 * largest, rounding)
         if digits < self.known:
             self.digits, self.row, self.column = digits, row, column
 

@@ -307,8 +307,19 @@ def names() -> list[tuple[str, str]]:
     from importlib import import_module
     from pkgutil import iter_modules
 
-    modules = (import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__))
-    return sorted((module.SPELLING, module.SAYS) for module in modules if hasattr(module, "SPELLING"))
+    found = (f"{__name__}.{module.name}" for module in iter_modules(__path__))
+    return sorted((module.SPELLING, module.SAYS) for module in map(import_module, filter(_is_spelt, found)))
+
+
+def _is_spelt(module: str) -> bool:
+    """Whether a module of this folder is a kind to be asked for; read and not run, for those of arrays import NumPy."""
+    from importlib.abc import InspectLoader
+    from importlib.util import find_spec
+
+    spec = find_spec(module)
+    loader = None if spec is None else spec.loader
+    code = loader.get_code(module) if isinstance(loader, InspectLoader) else None
+    return code is not None and "SPELLING" in code.co_names
 
 
 def by_name(text: str | Kind, limit: int | None = None) -> Kind:

@@ -42,9 +42,7 @@ class Elements(Kind):
 
     name = "elements"
 
-    def __init__(
-        self, source: str, numbers: Kind, limit: int, spelled: Callable[[str], Any] | None = None
-    ) -> None:
+    def __init__(self, source: str, numbers: Kind, limit: int, spelled: Callable[[str], Any] | None = None) -> None:
         self.graph = Graph(source=source)
         self.numbers = numbers
         self.spelled = numbers.number if spelled is None else spelled

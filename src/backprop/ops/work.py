@@ -1,7 +1,7 @@
 """Work: how many floating-point operations a row takes that does not work element by element.
 
-Counted is what its definition by elementary operations takes (`kinds.array`), or the usual method where that is another
-one: softmax and its kin are shifted by their maximum, and elimination is that of Gauss.
+Counted is what its definition by elementary operations takes (`kinds.definitions`), or the usual method where that is
+another one: softmax and its kin are shifted by their maximum, and elimination is that of Gauss.
 """
 
 from __future__ import annotations
@@ -149,12 +149,8 @@ def _solve(operands: Sequence[Any], out: Any) -> int:
     return elimination(n, columns) + columns * n**2  # and a back substitution for each column
 
 
-def _inverse(operands: Sequence[Any], out: Any) -> int:
-    return _solve(operands, out)
-
-
 SOLVE = Work("about 2/3*n^3 + 2*n^2*k flops for (n, n) and k right sides", _solve)
-INVERSE = Work("about 8/3*n^3 flops for (n, n): n right sides", _inverse)
+INVERSE = Work("about 8/3*n^3 flops for (n, n): n right sides", _solve)
 
 
 def _determinant(operands: Sequence[Any], out: Any) -> int:

@@ -32,7 +32,7 @@ OPERATIONS = (
     "operations: sums and products of two numbers; functions count as backprop ops NAME tells, factors of 1 are free"
 )
 MEMORY = "kept: the numbers held at once, 8 bytes each"
-PEAK = "peak: the most that Python held for one run or pass (tracemalloc)"
+PEAK = "peak: the most that Python held for one run or pass, beside what was given (tracemalloc)"
 
 
 def render(report: CostReport, look: Look, format: str = "table") -> Iterator[str]:

@@ -33,7 +33,7 @@ STEPS = (2.0**-9, 2.0**-14, 2.0**-19)
 HALVINGS = 4
 # A slope is wrong when it differs by more than this part of what it is made of, and steady when it is known to less.
 WRONG, STEADY = 1e-6, 1e-5
-# What differs by no more than so many times the error of a quotient is not wrong: elu bends at 0 in its second derivative.
+# What differs by no more than so many times the error of a quotient is not wrong: the second derivative of elu jumps.
 UNSURE = 8
 # Of the processor's time, for all operations together.
 SECONDS = 2.5
