@@ -223,7 +223,7 @@ def test_forward_mode_moves_one_element_of_an_array() -> None:
         ("y = det(A)", 1.0),
         ("y = A.T @ A", [[2, 1], [1, 0]]),
         ("y = A[0]", [1, 0]),
-        ("y = max(A)", 1 / 3),
+        ("y = max(A)", 0.0),  # of three that tie only this one moves: from 0 on the left to 1 on the right
     ],
 )
 def test_tangents_go_through_what_is_no_product(program: str, slope: Any) -> None:
@@ -685,3 +685,17 @@ def test_forward_mode_by_an_element_is_that_element_of_the_gradient(
 def test_backprop_trace_takes_arrays_of_numpy() -> None:
     found = backprop.trace(LAYER, {name: np.array(value, dtype=float) for name, value in AT.items()}, check=False)
     assert found.gradient == traced(LAYER, AT).gradient
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        ("sum(A^-1)", "A^(-1) was read element by element; the inverse is inv(A)"),
+        ("sum(A^2)", "A^2 was read element by element; the product of matrices is A @ A"),
+        ("sum(B^2)", None),
+        ("sum((A @ A)^2)", None),
+    ],
+)
+def test_a_power_of_a_square_matrix_tells_how_it_was_read(program: str, says: str | None) -> None:
+    found = traced(program, {"A": [[1, 2], [3, 4]], "B": [[1, 2, 3]]})
+    assert [note.text for note in found.notes if "element by element" in note.text] == ([] if says is None else [says])

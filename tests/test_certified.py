@@ -7,6 +7,7 @@ import math
 import random
 import subprocess
 import sys
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -548,6 +549,20 @@ def test_the_working_precision_is_left_as_it_was() -> None:
         ctx.prec = before
 
 
+def flat(truth: Any) -> list[Any]:
+    """The numbers of an expected array, row by row."""
+    return [one for row in truth for one in flat(row)] if isinstance(truth, list) else [truth]
+
+
+def exactly_these(value: Any) -> Any:
+    """Inputs as the very doubles to which the answers of a case belong; 0.1 as text would be a tenth."""
+    if isinstance(value, dict):
+        return {name: exactly_these(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [exactly_these(one) for one in value]
+    return Fraction(value) if isinstance(value, float) and math.isfinite(value) else value
+
+
 # the stored slope, 0, is that of doubles: the true one is -f/2 = -4.9e-305
 WRONGLY_STORED = {"br-stanli-root-of-underflow"}
 
@@ -558,13 +573,13 @@ WRONGLY_STORED = {"br-stanli-root-of-underflow"}
     ids=lambda case: case["id"],
 )
 def test_the_known_answer_of_a_case_lies_in_what_is_proven(case: dict[str, Any]) -> None:
-    here = at(case["program"], case["inputs"], kind=kinds.by_name("certified"))
+    here = at(case["program"], exactly_these(case["inputs"]), kind=kinds.by_name("certified"))
     expect, allowed = case["expect"], case["tolerance"]
     known = {None: expect["value"]} if "value" in expect else {}
     known |= expect.get("grad", {})
     for name, truth in known.items():
         found = here.answer() if name is None else here.gradient()[name]
-        for ball, told in zip(here.kind.elements(found), truth if isinstance(truth, list) else [truth], strict=True):
+        for ball, told in zip(here.kind.elements(found), flat(truth), strict=True):
             if isinstance(ball, Hole):
                 continue  # nothing is claimed
             sides = told.values() if isinstance(told, dict) else [told]

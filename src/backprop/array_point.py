@@ -407,6 +407,7 @@ class ArrayPoint(Point):
         """The derivatives by one node: those of the opened program where the closed one has none, or not the answer."""
         assert self._gradient is not None
         answers, rules, closed = opened.gradient(), opened.by_rules(), self._gradient[name]
+        singular = opened.singular()
         judged: list[Any] = []
         lost = isinstance(closed, Hole)
         numbers = [closed] * places.size if lost else list(elements(closed))
@@ -418,6 +419,7 @@ class ArrayPoint(Point):
                 if (
                     isinstance(answer, Hole)
                     or answer is not rules[label]
+                    or int(node) in singular  # what is taken at a kink is for what moves: one element, not its array
                     or not isinstance(self.kind.base, Real)
                     or not self._is_good(number, answer, name, place)
                 ):

@@ -81,11 +81,16 @@ class Closed:
         return ClosedFine(self, fine_of(self.opened))
 
     def by_rules(self) -> dict[str, Any]:
-        """What the rules that carry arrays give for each element, as the opened program calls it."""
+        """What the rules that carry arrays give for each element, as the opened program calls it.
+
+        Of an element at a kink it is what the opened rules give: a tie is shared by all that move, there the elements
+        asked for, here the whole array.
+        """
         assert self.opened is not None
-        found = dict(self.opened.by_rules())
+        found, singular = dict(self.opened.by_rules()), self.opened.singular()
         for name, slopes in self.point.by_rules().items():
-            found |= {self.opened.name_of(place): slope for _, place, slope in self.elements(name, slopes)}
+            known = ((place, slope) for _, place, slope in self.elements(name, slopes) if place not in singular)
+            found |= {self.opened.name_of(place): slope for place, slope in known}
         return found
 
     def arrays(self) -> dict[str, list[int]]:
