@@ -691,11 +691,10 @@ def test_backprop_trace_takes_arrays_of_numpy() -> None:
     ("program", "says"),
     [
         ("sum(A^-1)", "A^(-1) was read element by element; the inverse is inv(A)"),
-        ("sum(A^2)", "A^2 was read element by element; the product of matrices is A @ A"),
-        ("sum(B^2)", None),
-        ("sum((A @ A)^2)", None),
+        ("sum(A^2)", None),
+        ("sum(B^-1)", None),
     ],
 )
-def test_a_power_of_a_square_matrix_tells_how_it_was_read(program: str, says: str | None) -> None:
+def test_the_inverse_as_it_is_written_on_paper_tells_how_it_was_read(program: str, says: str | None) -> None:
     found = traced(program, {"A": [[1, 2], [3, 4]], "B": [[1, 2, 3]]})
     assert [note.text for note in found.notes if "element by element" in note.text] == ([] if says is None else [says])

@@ -39,25 +39,26 @@ def notes_of_arrays(point: Point) -> list[Note]:
     opened = point.told()
     found = list(_of_arrays(point) if opened is point else _of_elements(point, opened))
     found += [*_remarks(point), *_steps(point, opened), *_without_derivative(point), *of_numbers.unused_inputs(point)]
-    return [*found, *_powers_of_matrices(point), *of_numbers.reading_notes(point)]
+    return [*found, *_inverses_on_paper(point), *of_numbers.reading_notes(point)]
 
 
-def _powers_of_matrices(point: ArrayPoint) -> Iterator[Note]:
-    """That a whole power of a square matrix was read element by element: on paper A⁻¹ is the inverse, A² is A A."""
+def _inverses_on_paper(point: ArrayPoint) -> Iterator[Note]:
+    """That A^-1 of a square matrix was read element by element: on paper it is the inverse."""
     graph = point.graph
     for node in range(len(graph)):
         row = graph.row(node)
         if row is None or row.level != POWER:
             continue
         base, exponent = graph.operands(node)
-        shape, text = shape_of(point.values[base]), graph.literals.get(exponent, "")
-        if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 1 or text not in ("-1", "2", "3"):
-            continue
-        if base in graph.names:
-            name = graph.ids[base]
-            meant = {"-1": f"the inverse is inv({name})", "2": f"the product of matrices is {name} @ {name}"}
-            product = meant.get(text, f"the product of matrices is {name} @ {name} @ {name}")
-            yield Note("read-as", f"{graph.formula(node)} was read element by element; {product}", graph.ids[node])
+        shape = shape_of(point.values[base])
+        if (
+            len(shape) == 2
+            and shape[0] == shape[1] > 1
+            and graph.literals.get(exponent) == "-1"
+            and base in graph.names
+        ):
+            text = f"{graph.formula(node)} was read element by element; the inverse is inv({graph.ids[base]})"
+            yield Note("read-as", text, graph.ids[node])
 
 
 def tell_sides_of_elements(point: ArrayPoint, trace: Trace) -> None:
