@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from flint import arb, ctx, fmpq
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import backprop
@@ -64,6 +64,11 @@ def holds(ball: Ball, truth: Any, digits: int = 98) -> bool:
         if truth == 0 and min(abs(ball.lo), abs(ball.hi)) < VANISHED:
             return True
         return bool(ball.lo <= number.hi + slack) and bool(number.lo - slack <= ball.hi)
+
+
+def holds_but_for_cancellation(ball: Ball, number: Any) -> bool:
+    """Whether a number of fifty digits, of which cancellation may have cost some, may lie in a ball."""
+    return holds(ball, number, 45) or bool(abs(number - float(ball)) <= MANY.number("1e-30") + abs(number) * 1e-20)
 
 
 def is_unproven(value: Any) -> bool:
@@ -269,13 +274,14 @@ def ends(ball: Ball) -> tuple[float, float]:
 
 @settings(max_examples=120, deadline=None)
 @given(programs(), points)
+@example("cos(atan2(1 + x^2, x))", {"x": 0.0})  # a true 0, which fifty digits miss by their last one
 def test_doubles_many_digits_and_balls_agree(program: str, point: dict[str, float]) -> None:
     texts = {name: repr(number) for name, number in point.items()}
     read = Program(program)
     fifty = read.at(texts, kind=Digits(50))
     assume(not isinstance(fifty.value(), Hole) and abs(fifty.value()) < MANY.number("1e100"))
     here = read.at(texts, kind=Certified())
-    assert holds(here.value(), fifty.value(), 45)
+    assert holds_but_for_cancellation(here.value(), fifty.value())
     doubles_here = read.at(point)
     trusted = doubles_here.accuracy()
     for name, slope in fifty.by_rules().items():
@@ -283,8 +289,7 @@ def test_doubles_many_digits_and_balls_agree(program: str, point: dict[str, floa
         if isinstance(ball, Hole):
             assert is_unproven(ball)
             continue
-        # cancellation costs the fifty digits some of theirs
-        assert holds(ball, slope, 45) or abs(slope - float(ball)) <= 1e-30 * MANY.number("1") + abs(slope) * 1e-20
+        assert holds_but_for_cancellation(ball, slope)
         if trusted is not None and not trusted.doubted and ball.digits() > 17:
             assert doubles_here.gradient()[name] == pytest.approx(float(ball), rel=1e-9, abs=1e-12)
 
