@@ -178,7 +178,10 @@ def test_the_figures_are_those_that_the_sources_print() -> None:
 
 
 def installed(*names: str) -> None:
-    """Skip, with its name, where a framework is not installed; only under the mark `peers`."""
+    """Skip, with its name, where a framework is not installed.
+
+    Only under the mark `peers`, in which nobody has to have both; the figures kept as data are tested without them.
+    """
     for name in names:
         try:
             importlib.import_module(name)

@@ -183,7 +183,10 @@ def test_hessians_and_their_products_are_those_of_jax(name: str) -> None:
 
 @pytest.mark.peers
 def test_the_figures_are_those_of_jax(pytestconfig: pytest.Config) -> None:
-    """With `-m peers --golden` they are written before they are read."""
+    """With `-m peers --golden` they are written before they are read.
+
+    Only under the mark `peers`, in which nobody has to have JAX; the figures themselves are tested without it.
+    """
     if importlib.util.find_spec("jax") is None:
         pytest.skip("jax is not installed")
     jacobians = {name: frameworks.jax_jacobian(*case) for name, case in MATRICES.items()}
@@ -457,7 +460,8 @@ def test_a_kink_leaves_no_product_unless_the_gradient_moves_evenly() -> None:
     # |y|³ is as smooth as can be at 0 up to its second derivative
     found = directional("sum(abs(W @ x)^3)", large, ["x"], hvp=np.ones(100))
     assert found.hvp is not None
-    assert set(found.hvp[1]["x"]) == {0.0}  # type: ignore[arg-type]
+    product: Any = found.hvp[1]["x"]
+    assert set(product) == {0.0}
     assert any("evenly" in note.text for note in found.notes)
 
 
@@ -641,9 +645,10 @@ def test_infinities_that_were_given_are_no_overflow() -> None:
 
 
 def test_an_answer_beyond_all_doubles_says_so() -> None:
-    for asked in ({"jvp": "y=1e10"}, {"vjp": "[1e10, 0]"}):
+    directions: list[dict[str, Any]] = [{"jvp": "y=1e10"}, {"vjp": "[1e10, 0]"}]
+    for asked in directions:
         with pytest.raises(Undefined, match=r"overflows: it is beyond"):
-            directional("x*y", {"x": [1e300, 2], "y": 1}, **asked)  # type: ignore[arg-type]
+            directional("x*y", {"x": [1e300, 2], "y": 1}, **asked)
     with pytest.raises(Undefined, match=r"f\[0\]"):
         backprop.jacobian("exp(x)", {"x": [1000, 1]})
 

@@ -784,7 +784,8 @@ def finite(numbers: Any) -> list[bool]:
     ([True, False], [False, False, True])
     """
     if isinstance(numbers, np.ndarray) and numbers.dtype == np.float64:
-        return np.isfinite(numbers).tolist()  # type: ignore[no-any-return]
+        told: list[bool] = np.isfinite(numbers).tolist()
+        return told
     return [math.isfinite(one) if isinstance(one, float) else is_number(one) for one in numbers]
 
 
