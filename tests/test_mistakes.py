@@ -171,7 +171,7 @@ NOT_OF_A_TEXT = {
     "apart",
     *("unknown-kind", "kind-argument", "extra-missing", "not-exact", "too-large-for-kind"),
     *("interval-for-number", "empty-interval", "endless-interval", "not-proven", "no-such-element"),
-    *("not-real", "unreadable-array", "empty-array"),
+    *("not-real", "unreadable-array", "empty-array", "no-word", "not-elementwise"),
 }
 
 

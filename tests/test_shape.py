@@ -29,9 +29,10 @@ LAYERS = (
     "forward reverse accuracy",
     "balls.ranges balls.enclosures kinds.certified",
     "record working pulls",
+    "kinds.node straight languages",
     "kinds.elements kinds.dual opening",
     "point array_point beside balls.narrower accuracy.fine accuracy.mending",
-    "kinds.node higher",
+    "higher",
     "formulas tidying latex kinds.symbol derivatives",
     "path_sums",
     "accuracy.rewrites accuracy.lost_digits balls.certificates notes birthplace refusals witnesses sympy_child claims "

@@ -480,7 +480,7 @@ class Hand:
                 found.append(piece)
                 continue
             operand = formula.operands[piece]
-            if needs_brackets(row, piece, "-" if operand in minus else "", levels[operand]):
+            if needs_brackets(row.level, piece, "-" if operand in minus else "", levels[operand]):
                 found += ("(", operand, ")")
             else:
                 found.append(operand)

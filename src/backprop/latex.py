@@ -163,7 +163,7 @@ class Latex(Hand):
             return levels[operand] < ATOM
         if not row.form:
             return False if r"\begin" in row.latex else levels[operand] <= PRODUCT
-        return needs_brackets(row, position, "-" if operand in minus else "", levels[operand])
+        return needs_brackets(row.level, position, "-" if operand in minus else "", levels[operand])
 
     def times(self, formula: Formula, levels: dict[Formula, int], minus: set[Formula]) -> list[str | Formula]:
         """A product: a thin gap between letters, a dot before what begins with a figure."""
@@ -171,7 +171,7 @@ class Latex(Hand):
         assert row is not None
         left, right = formula.operands
         bracketed = [
-            needs_brackets(row, place, "-" if operand in minus else "", levels[operand])
+            needs_brackets(row.level, place, "-" if operand in minus else "", levels[operand])
             for place, operand in enumerate((left, right))
         ]
         head = right.operands[0] if right.row is not None and right.row.level in (POWER, POSTFIX) else right

@@ -1489,6 +1489,31 @@ class ExtraMissing(Mistake):
         )
 
 
+class NoWord(Mistake):
+    """`backprop emit "polygamma(1, x)" --to sql`: an operation that a language has not and cannot make of others."""
+
+    code = "no-word"
+    title = "cannot be written in that language"
+
+    def __init__(self, operation: str, language: str, others: Sequence[str]) -> None:
+        repair = f"Languages that have it: {', '.join(others)}" if others else "Write it out in simpler operations."
+        super().__init__(f"{language} has no {operation}, and I know nothing to make it of there", repair)
+
+
+class NotElementwise(Mistake):
+    """`backprop emit "W@x" --to c`: code for single numbers is asked of a program with arrays."""
+
+    code = "not-elementwise"
+    title = "arrays"
+
+    def __init__(self, what: str, span: Span | None = None) -> None:
+        super().__init__(
+            f"{what} works on arrays, and straight-line code and rows of a table are made of single numbers",
+            "Write the program number by number, or see its gradient with: backprop grad",
+            span,
+        )
+
+
 class GivenTwice(Mistake):
     """`--x 1 --x 2`, `--x 1 x=2`."""
 

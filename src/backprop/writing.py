@@ -42,9 +42,8 @@ def pieces(form: str, names: tuple[str, ...]) -> tuple[str | int, ...]:
     return tuple(parts)
 
 
-def needs_brackets(row: Row, position: int, text: str, level: int) -> bool:
-    """Whether an operand must stand in brackets to be read back as one operand."""
-    own = row.level
+def needs_brackets(own: int, position: int, text: str, level: int) -> bool:
+    """Whether an operand must stand in brackets to be read back as one operand of a form of the level `own`."""
     if own == POWER:
         return level <= POWER if position == 0 else level < POWER or text.startswith("-")
     if own in (UNARY, POSTFIX):
@@ -77,7 +76,7 @@ def written(row: Row, operands: list[Written]) -> Written:
             parts.append(", ".join(text for text, _ in operands[piece:]))
             continue
         text, level = operands[piece]
-        parts.append(f"({text})" if needs_brackets(row, piece, text, level) else text)
+        parts.append(f"({text})" if needs_brackets(row.level, piece, text, level) else text)
     return "".join(parts), row.level if row.form != row.parameters[0] else operands[0][1]
 
 

@@ -15,10 +15,11 @@ from backprop.forward import tangents
 from backprop.graph import Graph
 from backprop.higher.sparsity import pattern
 from backprop.kinds import Hole, Kind
-from backprop.kinds.node import Nodes, pruned, with_inputs
+from backprop.kinds.node import Nodes, pruned
 from backprop.point import Point
 from backprop.reverse import reverse
 from backprop.rules import Partials, partials
+from backprop.straight import written
 from backprop.values import values
 
 
@@ -66,19 +67,13 @@ def gradient_graph(graph: Graph, wrt: list[int]) -> GradientGraph:
     ['y*v1', 'x^2', '3*v2', 'y*v3']
     """
     kind = Nodes()
-    known = {node: kind.leaf(graph.name_of(node)) for node in (*graph.inputs.values(), *wrt)}
-    known |= {node: kind.typed(text) for node, text in graph.literals.items() if node not in known}
-    found = values(with_inputs(graph, dict.fromkeys(wrt)), kind, known)
-    slopes = partials(graph, kind, found, graph.moving(wrt))
-    adjoints = reverse(graph, slopes, kind).adjoints
-    zero = kind.number("0")
-    roots = [zero if adjoints[node] is None else adjoints[node] for node in wrt]
+    found, roots, known = written(graph, wrt, kind)
     small, place = pruned(kind.graph, (found[graph.output], *roots))
     small.output = place[found[graph.output]]
     leaves = {node: place[leaf] for node, leaf in known.items() if leaf in place}
-    written = GradientGraph(small, wrt, leaves, small.output, [place[root] for root in roots])
-    written.moving = small.moving(written.variables())
-    return written
+    gradient = GradientGraph(small, wrt, leaves, small.output, [place[root] for root in roots])
+    gradient.moving = small.moving(gradient.variables())
+    return gradient
 
 
 @dataclass(slots=True)

@@ -108,6 +108,7 @@ class Row:
     adds       it adds numbers up, which may cancel: on operands without their signs it tells how much is added
     solves     it takes apart the square matrix that is its first operand, whose condition number tells the digits lost
     samples    operands at which the tests try the row; edges: operands at the edges (0, large, tiny)
+    made_of    the same function out of simpler operations, as text over the operands, for a language without its word
     flops      cost of one evaluation, in floating-point operations, roughly; on arrays that of one element
     work       the same where it is not so for each element of the result (a product of matrices, a whole exponent)
     """
@@ -147,6 +148,7 @@ class Row:
     moves: bool = False
     adds: bool = False
     solves: bool = False
+    made_of: str = ""
 
     @property
     def variadic(self) -> bool:
@@ -285,6 +287,7 @@ def op(
     moves: bool = False,
     adds: bool = False,
     solves: bool = False,
+    made_of: str = "",
 ) -> Row:
     """Put one row in the table. `called` lists the names of the call, the row's own name unless it has a `form`."""
     calls = called.split() if called is not None else ([] if form else [name])
@@ -324,6 +327,7 @@ def op(
         moves=moves,
         adds=adds,
         solves=solves,
+        made_of=made_of,
     )
     if name in _by_name:
         raise ValueError(f"two rows are called {name}")

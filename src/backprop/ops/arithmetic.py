@@ -57,4 +57,5 @@ op("factorial", "x", form="x!", level=POSTFIX, called="factorial", value=lambda 
    partials=("out*digamma(x + 1)",), sympy=lambda S, x: S.gamma(x + 1), domain="x >= 0 or x != floor(x)",
    latex="{x}!",
    says="1*2*...*x, and between the integers gamma(x + 1)",
+   made_of="gamma(x + 1)",
    samples=((3.0,), (5.5,), (0.3,), (-0.5,), (-2.5,)), edges=((0.0,), (1e-9,), (100.25,), (170.0,)), flops=50)

@@ -113,11 +113,13 @@ def clip_rules(moving: Moving) -> Texts:
 
 op("abs", "x", value=lambda k, x: abs(x), partials=("sign(x)",), sympy=lambda S, x: S.Abs(x), kink="x",
    latex=r"\left|{x}\right|", says="distance from zero; at 0 the slope is taken as 0",
+   made_of="max(x, -x)",
    samples=((3.0,), (-3.0,)), edges=((1e-300,), (-1e300,)))
 
 op("sign", "x", called="sign sgn", value=lambda k, x: k.sign(x), partials=("0",),
    sympy=lambda S, x: S.Piecewise((1, x > 0), (-1, x < 0), (0, True)), kink="x", jumps=True,
    locally_constant=True, says="1, 0 or -1; it only jumps, so its slope is 0",
+   made_of="where(x > 0, 1, where(x < 0, -1, 0))",
    samples=((3.0,), (-3.0,)), edges=((1e-300,), (-1e300,)))
 
 op("floor", "x", value=lambda k, x: k.floor(x), partials=("0",), sympy=lambda S, x: step(S.floor)(x),
@@ -128,6 +130,7 @@ op("floor", "x", value=lambda k, x: k.floor(x), partials=("0",), sympy=lambda S,
 op("ceil", "x", value=lambda k, x: k.ceil(x), partials=("0",), sympy=lambda S, x: step(S.ceiling)(x),
    kink="x - floor(x)", jumps=True, locally_constant=True, latex=r"\left\lceil{x}\right\rceil",
    says="the integer at or above x; it only jumps, so its slope is 0",
+   made_of="-floor(-x)",
    samples=((2.7,), (-2.7,)), edges=((1e-300,), (-1e-300,), (100000000.5,)))
 
 op("round", "x", value=lambda k, x: k.round(x), partials=("0",),
@@ -136,6 +139,7 @@ op("round", "x", value=lambda k, x: k.round(x), partials=("0",),
                                   (step(S.floor)(x + S.Rational(1, 2)), True)),
    kink="x - floor(x) - 1/2", jumps=True, locally_constant=True,
    says="the nearest integer, and the even one of two that are equally near; it only jumps, so its slope is 0",
+   made_of="where(x - floor(x) < 1/2, floor(x), where(x - floor(x) > 1/2, floor(x) + 1, 2*floor((x + 1/2)/2)))",
    samples=((2.7,), (-2.7,), (2.2,)), edges=((1e-300,), (-1e-300,), (100000000.25,)))
 
 op("max", "*x", least=2, value=lambda k, *x: k.maximum(*x), partials=lambda moving: extreme_rules(">", "max", moving),
@@ -158,6 +162,7 @@ op("clip", "x lo hi", called="clip clamp", value=lambda k, x, lo, hi: k.clip(x, 
    remarks=(Remark("clipped", "x < lo or x > hi", "{x} is outside the bounds at {node}, so no gradient passes to it",
                    "elements of {node} pass no gradient{which}; {x} is outside the bounds there"),),
    says="x kept between two bounds; outside them x has slope 0",
+   made_of="where(lo <= hi, min(max(x, lo), hi), sqrt(hi - lo))",
    samples=((0.5, -1.0, 1.0), (-3.0, -1.0, 1.0), (3.0, -1.0, 1.0)),
    edges=((1e-300, 0.0, 1.0), (1e300, -1e8, 1e8)), flops=2)
 
@@ -173,11 +178,13 @@ op("relu", "x", value=lambda k, x: k.maximum(x, k.number("0")), partials=("where
    remarks=(Remark("dead-relu", "x < 0", "{node} is dead: {x} is below 0, so relu gives 0 and no gradient passes",
                    "units of {node} are dead{which}; {x} is below 0 there, so relu gives 0 and no gradient passes"),),
    says="keeps a positive number and turns the others into 0; at 0 the slope is taken as 0",
+   made_of="max(x, 0)",
    samples=((3.0,), (-3.0,)), edges=((1e-300,), (-1e300,)))
 
 op("leaky_relu", "x", value=lambda k, x: k.where(x > 0, x, x / 100), partials=("where(x > 0, 1, 0.01)",),
    sympy=lambda S, x: S.Piecewise((x, x > 0), (x / 100, True)), kink="x",
    says="a relu that lets one part in a hundred of a negative number through; at 0 the slope is taken as 0.01",
+   made_of="where(x > 0, x, x/100)",
    samples=((3.0,), (-3.0,)), edges=((1e-300,), (-1e300,)))
 
 op("leaky_relu_with", "x a", called="leaky_relu", value=lambda k, x, a: k.where(x > 0, x, a * x),
@@ -186,11 +193,13 @@ op("leaky_relu_with", "x a", called="leaky_relu", value=lambda k, x, a: k.where(
    stable=("where(x > 0, 1, where(x < 0, a, clip(a, 0, 1)))", None),
    sympy=lambda S, x, a: S.Piecewise((x, x > 0), (a * x, True)), kink="x",
    says="a relu that lets a negative number through, a times as large",
+   made_of="where(x > 0, x, a*x)",
    samples=((3.0, 0.1), (-3.0, 0.1), (-2.0, -0.5)), edges=((1e-300, 0.2), (-1e300, 0.01)), flops=2)
 
 op("elu", "x", value=lambda k, x: k.where(x > 0, x, k.expm1(k.minimum(x, 0))), partials=("where(x > 0, 1, exp(x))",),
    sympy=lambda S, x: S.Piecewise((x, x > 0), (S.exp(x) - 1, True)),
    says="x above 0 and exp(x) - 1 below: a relu that bends smoothly and never dies",
+   made_of="where(x > 0, x, expm1(min(x, 0)))",
    samples=((3.0,), (-3.0,)), edges=((0.0,), (1e-300,), (-1e-9,), (-40.0,), (1e8,)), flops=15)
 
 op("gelu", "x", value=lambda k, x: k.gelu(x),
@@ -198,6 +207,7 @@ op("gelu", "x", value=lambda k, x: k.gelu(x),
    stable=("erfc(-x/sqrt(2))/2 + x*exp(-x^2/2)/sqrt(2*pi)",),
    sympy=lambda S, x: x * (1 + S.erf(x / S.sqrt(2))) / 2,
    says="x times the share of a bell curve that lies below x",
+   made_of="x*erfc(-x/sqrt(2))/2",
    samples=((0.5,), (-1.3,), (3.0,)), edges=((0.0,), (1e-9,), (-10.0,), (40.0,)), flops=40)
 
 op("lt", "x y", form="x < y", level=COMPARISON, value=lambda k, x, y: x < y, partials=(None, None),
