@@ -16,8 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from backprop import cli
-from backprop.cli import COMMANDS
+from backprop import cli, commands
 from command import call
 
 COMMAND = [sys.executable, "-m", "backprop"]
@@ -135,7 +134,7 @@ def test_text_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_program_too_long_to_work_with_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backprop.cli.LONGEST_PROGRAM", 1_000)
+    monkeypatch.setattr("backprop.asked.LONGEST_PROGRAM", 1_000)
     code, out, err = call("grad", "-", "--x", "1", stdin=b"x + " * 300 + b"x")
     assert (code, out, "1201 characters" in err) == (2, "", True)
 
@@ -208,7 +207,7 @@ WORDS = some.sampled_from([
 
 
 @settings(max_examples=150, deadline=None)
-@given(some.sampled_from([*COMMANDS, "", "nonsense"]), some.lists(WORDS | some.text(max_size=6), max_size=6))
+@given(some.sampled_from([*commands.names(), "", "nonsense"]), some.lists(WORDS | some.text(max_size=6), max_size=6))
 def test_any_words_are_answered(command: str, words: list[str]) -> None:
     if any("/" in word and word not in ("1/0", "@/") for word in words) or "-o" in words or "--output" in words:
         return  # nothing on the disk is to be written or read by chance
@@ -232,7 +231,10 @@ def test_a_sample_with_a_slip_in_it_is_answered(data: some.DataObject) -> None:
 # -- interrupts, closed streams, screens -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", ["backprop.cli", "backprop.bindings", "backprop.tracing", "backprop.render.table"])
+@pytest.mark.parametrize(
+    "module",
+    ["backprop.cli", "backprop.commands.trace", "backprop.bindings", "backprop.tracing", "backprop.render.table"],
+)
 def test_an_interrupt_while_modules_are_loading_is_130_and_silent(module: str) -> None:
     code = f"""if True:
         import importlib.abc, os, signal, sys

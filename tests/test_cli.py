@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from backprop import cli, completion
-from backprop.cli import COMMANDS
+from backprop import asked, commands, completion
 from command import call
 
 COMMAND = [sys.executable, "-m", "backprop"]
@@ -322,7 +321,7 @@ def test_a_file_that_breaks_off_leaves_nothing_behind(tmp_path: Path) -> None:
 
     path = tmp_path / "out.txt"
     with pytest.raises(KeyboardInterrupt):
-        cli.write_file(str(path), lines())
+        asked.write_file(str(path), lines())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -436,9 +435,9 @@ def test_the_schema_describes_what_trace_writes() -> None:
 def test_help_names_every_command_and_every_option_and_shows_examples() -> None:
     done = process("--help")
     assert done.returncode == 0
-    for name in COMMANDS:
+    for name in commands.names():
         assert f"  {name} " in done.stdout.decode()
-    for name, command in COMMANDS.items():
+    for name, command in zip(commands.names(), commands.every(), strict=True):
         code, out, err = call(name, "--help")
         assert (code, err) == (0, "")
         for option in command.options:
@@ -459,7 +458,7 @@ def test_every_example_in_the_help_runs(tmp_path: Path, monkeypatch: pytest.Monk
     program = "input x = 1\nparam w = 0.5\nL = (w*x - 2)^2\n# expect L = 2.25\n"
     for name in ("neuron.bp", "samples/a.bp"):
         (tmp_path / name).write_text(program, encoding="utf-8")
-    for command in COMMANDS.values():
+    for command in commands.every():
         for example in command.examples:
             line = f'backprop() {{ {sys.executable} -m backprop "$@"; }}; {example}'
             done = shell(line)
@@ -503,7 +502,7 @@ def test_variables_are_completed_from_the_expression_on_the_line() -> None:
 
 
 def test_commands_options_and_their_values_are_completed() -> None:
-    assert completion.offers([], "tr") == [("trace", COMMANDS["trace"].short)]
+    assert completion.offers([], "tr") == [("trace", commands.by_name("trace").short)]
     assert [word for word, _ in completion.offers(["trace", "x"], "--fo")] == ["--format"]
     assert [word for word, _ in completion.offers(["trace", "x", "--format"], "js")] == ["json"]
     assert [word for word, _ in completion.offers(["trace", "x", "--format", "="], "js")] == ["json"]

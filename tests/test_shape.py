@@ -40,7 +40,7 @@ LAYERS = (
     "tracing gradient conventions.opinions higher.hessians higher.directions higher.jacobians "
     "higher.array_directions checks step expect reference schema costs",
     "render",
-    "cli application completion __main__ __init__",
+    "asked commands cli application completion __main__ __init__",
 )
 
 

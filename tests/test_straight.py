@@ -20,7 +20,43 @@ from backprop.values import values
 MADE = [row for row in ops.rows() if row.made_of]
 # what no other operation stands for
 WORDS_OF_MATHEMATICS = frozenset(
-    ["add", "sub", "mul", "div", "neg", "pow", "exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "floor", "max", "min", "where", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "mod", "erf", "erfc", "gamma", "lgamma", "digamma", "polygamma"]
+    [
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "neg",
+        "pow",
+        "exp",
+        "log",
+        "sqrt",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "floor",
+        "max",
+        "min",
+        "where",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "eq",
+        "ne",
+        "and",
+        "or",
+        "not",
+        "mod",
+        "erf",
+        "erfc",
+        "gamma",
+        "lgamma",
+        "digamma",
+        "polygamma",
+    ]
 )
 
 

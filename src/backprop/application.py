@@ -11,9 +11,10 @@ from typing import Annotated, Any, Literal, TextIO
 import typer
 from typer.core import TyperCommand
 
-from backprop import cli
+from backprop import cli, commands
 from backprop.bindings import Option
-from backprop.cli import COMMANDS, SAYS, Command
+from backprop.cli import SAYS
+from backprop.commands import Command
 
 CODES = "\n\nExit codes: 0 fine, 1 a witness or an expectation disagrees, 2 a mistake, 3 undefined at this point."
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -52,7 +53,7 @@ def build(rich: bool = False, detailed: Sequence[str] | None = None) -> typer.Ty
     def whole(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
         pass
 
-    for command in COMMANDS.values():
+    for command in commands.every():
         app.command(
             command.name,
             cls=Words,

@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TextIO
 
-from backprop import bindings
+from backprop import bindings, commands
+from backprop.asked import FINE, write_lines
 from backprop.bindings import Option
-from backprop.cli import COMMANDS, FINE, Command, write_lines
+from backprop.commands import Command
 from backprop.mistakes import Mistake, OptionValue
 
 # A word to offer, and what it is.
@@ -30,13 +31,13 @@ def offers(words: Sequence[str], last: str) -> list[Offer]:
     ['--yy']
     """
     if not words:
-        found = [(command.name, command.short) for command in COMMANDS.values()]
+        found = [(command.name, command.short) for command in commands.every()]
         if last.startswith("-"):
             found = [("--help", ""), ("--version", ""), ("--show-completion", ""), ("--install-completion", "")]
         return _beginning(found, last)
-    command = COMMANDS.get(words[0])
-    if command is None:
+    if words[0] not in commands.names():
         return []
+    command = commands.by_name(words[0])
     line = list(words[1:])
     if line and line[-1] == "=":  # bash hands over `--format=js` in three words
         line.pop()

@@ -1394,6 +1394,137 @@ class UnknownOperation(Mistake):
         super().__init__(f"there is no operation {name}", repair)
 
 
+# -- tables, and what is asked of their rows --------------------------------------------------------------------------
+
+
+class MissingColumn(Mistake):
+    """`backprop map "x*y" data.csv` where the table has no column y."""
+
+    code = "missing-column"
+    title = "a column is missing"
+
+    def __init__(self, missing: list[str], columns: list[str], span: Span | None = None) -> None:
+        name = missing[0]
+        near = closest(name, columns) or next((one for one in columns if one.lower() == name.lower()), None)
+        guess = f"Did you mean {near} where you wrote {name}?   " if near is not None else ""
+        there = f"The columns are {listed(columns)}.   " if columns else "The table has no columns.   "
+        if columns and all(re.fullmatch(r"[-+.,0-9eE ]+", one) for one in columns):
+            there = f"The first line has to name the columns; here it is {listed(columns, most=6)}.   "
+        super().__init__(
+            f"the table has no column {listed(missing)}",
+            f"{guess}{there}The same value in every row: --{name} 2   (or {name}=2)",
+            span,
+        )
+
+
+class BoundColumn(Mistake):
+    """`backprop map "x*y" data.csv --x 2` where x is a column."""
+
+    code = "bound-column"
+    title = "a column that is given a value"
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__(
+            f"{listed(names)} {'is a column' if len(names) == 1 else 'are columns'} of the table, and given a value too",
+            "Keep one: take the value out, or use another name in the expression.",
+        )
+
+
+class ColumnTwice(Mistake):
+    """A table in which two columns have the same name."""
+
+    code = "column-twice"
+    title = "two columns of the same name"
+
+    def __init__(self, name: str, first: str, second: str) -> None:
+        super().__init__(
+            f"{first} and {second} are both called {name}", "Give every column a name of its own, so that none is lost."
+        )
+
+
+class ColumnType(Mistake):
+    """A column of dates, decimals or text where numbers are needed."""
+
+    code = "column-type"
+    title = "a column that holds no numbers"
+
+    def __init__(self, name: str, kind: str, row: int) -> None:
+        repair = "Numbers are integers, floats and booleans (1 and 0)."
+        if kind.startswith("decimal"):
+            repair += " Decimals are not rounded unasked: cast the column to double."
+        elif kind in ("string", "large_string"):
+            repair += " Text is not read as numbers: cast the column to double."
+        super().__init__(f"row {row}, column {name}: it is of type {kind}", repair)
+
+
+class ColumnChanges(Mistake):
+    """A column that is of one type at first and of another later, in a table whose types are written down."""
+
+    code = "column-changes"
+    title = "a column of two types"
+
+    def __init__(self, name: str, row: int, before: str, now: str) -> None:
+        super().__init__(
+            f"from row {row} on, column {name} is {now}, and before it was {before}",
+            "Leave it out with --keep, or write a format without types: --to ndjson",
+        )
+
+
+class TableCell(Mistake):
+    """`row 3, column x: '2,5'`."""
+
+    code = "table-cell"
+    title = "a cell that is no number"
+
+    def __init__(self, name: str, row: int, text: str, repair: str) -> None:
+        shown = text if len(text) <= 60 else text[:57] + "..."
+        super().__init__(f"row {row}, column {name}: {shown!r} is not a number", repair)
+
+
+class RaggedRow(Mistake):
+    """A row of a CSV file with another number of cells than its first line."""
+
+    code = "ragged-row"
+    title = "a row of another length"
+
+    def __init__(self, origin: str, row: int, length: int, columns: list[str], text: str = "") -> None:
+        at = columns[min(length, len(columns)) - 1]
+        missing = length < len(columns)
+        where = f"it ends with column {at}" if missing else f"it goes on behind column {at}"
+        shown = f": {text if len(text) <= 60 else text[:57] + '...'}" if text else ""
+        repair = "Every row has a cell for every column; an empty one is missing."
+        if not missing:
+            repair += " A cell with a comma stands in quotation marks, and a decimal point is a point."
+        super().__init__(
+            f"{origin}: row {row} has {length} cell{'s' if length != 1 else ''}, and there are {len(columns)} columns; "
+            f"{where}{shown}",
+            repair,
+        )
+
+
+class BadRecord(Mistake):
+    """A line of NDJSON that is no record."""
+
+    code = "bad-record"
+    title = "a line that is no record"
+
+    def __init__(self, origin: str, row: int, cause: str) -> None:
+        super().__init__(f"{origin}: row {row}: {cause}", 'A line of NDJSON is a record of one row: {"x": 1.5, "y": 2}')
+
+
+class RowUndefined(Mistake):
+    """A row without an answer, with `--on-error fail`."""
+
+    code = "row-undefined"
+    title = "undefined in a row"
+    exit_code = 3
+
+    def __init__(self, row: int, note: str) -> None:
+        super().__init__(
+            f"row {row}: {note}", "Nothing was written. With --on-error note the row has a note, and the others answers."
+        )
+
+
 # -- the words of a command line, files and streams -------------------------------------------------------------------
 
 

@@ -1,0 +1,74 @@
+"""Everything about a program at a point."""
+
+from __future__ import annotations
+
+from backprop.asked import Asked
+from backprop.bindings import Option
+from backprop.commands import (
+    BRIEF,
+    CONVENTION,
+    FIGURES,
+    FORMAT,
+    FULL,
+    KIND,
+    LIMIT,
+    OPEN,
+    OUT,
+    QUESTION,
+    UNDEFINED,
+    WRT,
+    command,
+    one_of,
+)
+
+
+@command(
+    "EXPRESSION",
+    WRT,
+    Option(
+        "mode",
+        "reverse (adjoints, output first) or forward (tangents of one input)",
+        "MODE",
+        one_of("reverse", "forward"),
+    ),
+    OPEN,
+    FIGURES,
+    FULL,
+    BRIEF,
+    Option("no-check", "leave the witnesses out"),
+    Option("rounding", "tell how many digits of every value and adjoint are right in doubles"),
+    Option("symbolic", "formulas in place of numbers; no values needed"),
+    KIND,
+    LIMIT,
+    UNDEFINED,
+    CONVENTION,
+    *QUESTION,
+    FORMAT,
+    OUT,
+    examples=(
+        'backprop trace "(x*y + z)*x" --x 3 --y -1 --z 2',
+        'backprop trace "c = a + b; d = b + 1; e = c*d" a=2 b=1 --mode forward --wrt b',
+        "backprop trace --file neuron.bp -o neuron.json",
+    ),
+)
+def answer(asked: Asked) -> int:
+    """Show every value, partial and adjoint, the gradient and who confirms it."""
+    from backprop import tracing
+
+    words = asked.words
+    program, inputs = asked.question()
+    found = tracing.trace(
+        program,
+        inputs,
+        wrt=words.names("wrt"),
+        mode=words.text("mode", "reverse"),
+        check=not words.flag("no-check"),
+        symbolic=words.flag("symbolic"),
+        figures=asked.figures,
+        kind=asked.kind,
+        convention=asked.convention,
+        rounding=words.flag("rounding"),
+        opened=asked.opened,
+    )
+    asked.show_trace(found)
+    return found.exit_code
