@@ -2,42 +2,49 @@
 
 A module of this folder is one language: the words it has for operations, by the names of their rows, and how a function
 is put together. To add a language, add a module; the command `emit`, its help and the tests find it. An operation that
-it has no word for is made of simpler ones (`straight`).
+it has no word for is made of simpler ones (`straight`). What languages share is in the folder `common`.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
+from math import isfinite, nan
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from backprop import ops
-from backprop.graph import CONST, INPUT, Graph
+from backprop.graph import Graph
+from backprop.guards import double
 from backprop.kinds.real import REAL
 from backprop.mistakes import Mistake, NoWord
-from backprop.ops import ATOM, COMPARISON, PRODUCT, SUM, UNARY
-from backprop.straight import StraightLine, Wordless, straight_line
-from backprop.writing import Written, needs_brackets, pieces
+from backprop.ops import ATOM, COMPARISON, PRODUCT, SUM, UNARY, Row
+from backprop.straight import Wordless, straight_line
+from backprop.writing import Written
 
 if TYPE_CHECKING:
     from backprop.syntax import Syntax
 
-# What is used once stands where it is used, while the line is no longer than this.
-LONGEST_EXPRESSION = 70
+# From here on a double that is whole is written with an exponent.
+LARGEST_PLAIN = 10**15
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """How a language writes an operation, over the names of its row's parameters (x and y of `max`), and how tightly
-    that holds together."""
+    """How a language writes an operation, over the names of its row's parameters (x and y of `max`).
+
+    `level` is how tightly that holds together, `inside` how tightly an operand must (as for `level`, where it is None).
+    `needs` has to stand before the function: an import, or a definition of some lines. `special` is told the operands,
+    each as a number or None, and gives the word for these, or None for this one.
+    """
 
     form: str
     level: int = ATOM
+    inside: int | None = None
+    needs: str = ""
+    special: Callable[..., Word | None] | None = None
 
 
 # What nearly every language writes alike.
@@ -56,35 +63,68 @@ ARITHMETIC = {
 }
 
 
-def calls(prefix: str, names: str, **others: str) -> dict[str, Word]:
+def calls(prefix: str, names: str, needs: str = "", **others: str) -> dict[str, Word]:
     """Words that are calls: `names` are rows that are called the same, `others` rows that are called otherwise.
 
     >>> calls("np.", "exp", asin="arcsin")["asin"].form
     'np.arcsin(x)'
     """
     called = {name: name for name in names.split()} | others
-    return {name: Word(f"{prefix}{word}({', '.join(_operands(name))})") for name, word in called.items()}
+    return {name: Word(f"{prefix}{word}({', '.join(operands(name))})", needs=needs) for name, word in called.items()}
 
 
-def _operands(name: str) -> tuple[str, ...]:
+@cache
+def operands(name: str) -> tuple[str, ...]:
+    """The names of the operands in the words for a row: one that takes any number of them is written for two."""
     row = ops.by_name(name)
     return ("x", "y") if row.variadic else row.parameters
 
 
 def python_number(text: str) -> Written:
-    """A literal or a constant as a double in Python or C: "1/3" is 1.0/3.0, pi is all its digits."""
+    """A literal or a constant as a number in Python: "1/3" is 1/3, "2.0" is 2, pi has all its digits.
+
+    >>> python_number("1/3")[0], python_number("2.50")[0], python_number("-1e30")[0], python_number("pi")[0]
+    ('1/3', '2.5', '-1e+30', '3.141592653589793')
+    """
     above, slash, below = text.partition("/")
     if slash:
-        return f"{python_number(above)[0]}/{python_number(below)[0]}", PRODUCT
+        under, level = python_number(below)
+        return f"{python_number(above)[0]}/{under if level == ATOM else f'({under})'}", PRODUCT
+    value = REAL.number(text)
+    if value == int(value) and abs(value) < LARGEST_PLAIN:
+        return str(int(value)), UNARY if value < 0 else ATOM
+    return repr(value), UNARY if value < 0 else ATOM
+
+
+def float_number(text: str) -> Written:
+    """The same with a decimal point in it, where a whole number would be an integer.
+
+    >>> float_number("1/3")[0], float_number("2")[0]
+    ('1.0/3.0', '2.0')
+    """
+    above, slash, below = text.partition("/")
+    if slash:
+        under, level = float_number(below)
+        return f"{float_number(above)[0]}/{under if level == ATOM else f'({under})'}", PRODUCT
     value = REAL.number(text)
     return repr(value), UNARY if value < 0 else ATOM
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language. `write` gives the lines of a function; `number` writes a literal, `reserved` are names it takes.
+    """One language. `write` gives the lines of a whole file with one function (or query).
 
-    `letters` says whether names may have letters beyond ASCII. `extra` is what has to be installed to run the code.
+    number     a literal of a program, and how tightly it holds together; `constants` are the words for pi, tau, e
+               and inf, where it has any, and for nan
+    operand    a literal that is an operand of a call or of a choice, where that is not written like any other
+    reserved   names that it takes itself; `letters` says whether names may have letters beyond ASCII, `caseless`
+               whether X and x are one name; `columns` that the inputs are columns of a table, where
+               what has no value is a null and a condition with one too; `functions` that the code always has a name
+    refer      how a name stands in an expression: quoted in SQL
+    whole_slopes  a slope that nothing else needs is put where it is returned, whatever its length
+    pieces     a longer function comes in pieces, in which a name is written by `refer_in_pieces`; 0 for never
+    raises     whether an operation raises outside its domain, in a language where some do
+    runs_on    the Python modules that have to be there to run the code
     """
 
     name: str
@@ -93,9 +133,19 @@ class Language:
     words: Mapping[str, Word]
     write: Callable[[Code], Iterator[str]]
     number: Callable[[str], Written] = python_number
+    operand: Callable[[str], Written] = float_number
+    constants: Mapping[str, str] = field(default_factory=dict)
     reserved: Collection[str] = ()
     letters: bool = False
-    runs_on: str = ""
+    caseless: bool = False
+    columns: bool = False
+    functions: bool = True
+    refer: Callable[[str], str] = str
+    whole_slopes: bool = False
+    pieces: int = 0
+    refer_in_pieces: Callable[[str], str] = str
+    raises: Callable[[Row], bool] | None = None
+    runs_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,25 +161,51 @@ class Input:
 class Code:
     """A straight line in the words of a language, ready to be put together.
 
-    `statements` are names with what stands for them, in order; `value` and `slopes` (by the names of the program) are
-    names or short expressions. `source` is the program as it was typed.
+    `statements` are names with what stands for them, in order; `levels` tells for each how many of the others have to
+    be known one after the other before it, and `conditions` are those that are true or false. `value` and `slopes` (by
+    the names of the program) are what comes back; `fixed` are the slopes that are one number wherever the inputs are,
+    and None in it is the value. `names` are names for the slopes. `used` has the rows that have been written, `needs`
+    what they want to stand before the function. `source` is the program as it was typed, `given` the inputs that are
+    numbers in the code. The code comes `in_pieces` when it is long and the language wants that.
     """
 
     language: Language
     function: str
     source: str
-    inputs: list[Input]
-    statements: list[tuple[str, str]]
-    value: str
-    slopes: dict[str, str]
-    _taken: dict[str, str] = field(default_factory=dict, repr=False)
+    inputs: list[Input] = field(default_factory=list)
+    given: dict[str, str] = field(default_factory=dict)
+    statements: list[tuple[str, str]] = field(default_factory=list)
+    levels: list[int] = field(default_factory=list)
+    conditions: set[str] = field(default_factory=set)
+    value: str = ""
+    slopes: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    fixed: set[str | None] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+    needs: list[str] = field(default_factory=list)
+    in_pieces: bool = False
+    unique: Callable[[str], str] = str
 
     @property
-    def title(self) -> str:
-        """What the code is, in one line."""
-        program = " ".join(self.source.split()).replace("\\", "\\\\").replace('"""', "'''")
-        what = "Value and gradient" if self.slopes else "Value"
-        return f"{what} of {program if len(program) <= 90 else program[:87] + '...'}"
+    def parameters(self) -> list[Input]:
+        """The inputs as a function takes them: those with a default come last."""
+        return sorted(self.inputs, key=lambda one: one.default is not None)
+
+    def number(self, text: str) -> str:
+        """A literal by itself: a default, a value that is one number."""
+        return number(self.language, text)[0]
+
+
+def number(language: Language, text: str, write: Callable[[str], Written] | None = None) -> Written:
+    """A literal as a language writes it: its own word for a constant, digits for all else."""
+    value = nan if text == "nan" else double(text)
+    sign, name = ("-", text[1:]) if text.startswith("-") else ("", text)
+    if not isfinite(value):
+        name = "nan" if value != value else "inf"
+    word = language.constants.get(name)
+    if word is not None:
+        return f"{sign}{word}", UNARY if sign else ATOM
+    return (write or language.number)(text)
 
 
 def names() -> list[tuple[str, str]]:
@@ -138,134 +214,54 @@ def names() -> list[tuple[str, str]]:
     >>> ("numpy", "NumPy: numbers or arrays of them") in names()
     True
     """
-    return [(language.name, language.says) for language in map(by_name, sorted(_modules()))]
+    return [(language.name, language.says) for language in map(by_name, modules())]
 
 
 @lru_cache(maxsize=1)
-def _modules() -> tuple[str, ...]:
-    return tuple(module.name for module in iter_modules(__path__))
+def modules() -> tuple[str, ...]:
+    """The names of all languages."""
+    return tuple(sorted(module.name for module in iter_modules(__path__) if not module.ispkg))
 
 
 def by_name(name: str) -> Language:
     """The language of that name. Raises KeyError for one that is not here."""
-    if name not in _modules():
+    if name not in modules():
         raise KeyError(name)
     language: Language = import_module(f"{__name__}.{name}").LANGUAGE
     return language
 
 
 def code(
-    syntax: Syntax, graph: Graph, wrt: Sequence[int], language: Language, function: str = "value_and_gradient"
+    syntax: Syntax,
+    graph: Graph,
+    wrt: Sequence[int],
+    language: Language,
+    function: str = "value_and_gradient",
+    defaults: Mapping[str, str] | None = None,
 ) -> Code:
     """Value and gradient of a program in the words of a language.
 
+    `defaults` are the texts of numbers by the names of inputs, those of the program when it is None. Named constants
+    among the nodes `wrt` become inputs with their number as default.
+
     Raises `NoWord` for an operation that the language cannot write, `NotElementwise` for arrays.
     """
+    from backprop.languages.common.safe import Safe
+    from backprop.languages.common.writer import Writer
+
     try:
-        line = straight_line(graph, wrt, language.words)
+        line = straight_line(
+            graph, wrt, language.words, kind_of=lambda words: Safe(words, language.columns, language.raises is not None)
+        )
     except Wordless as wordless:
         raise _no_word(wordless, language).within(syntax.source) from None
     except Mistake as mistake:
         raise mistake.within(syntax.source) from None
-    return _Writer(line, language, function).run(syntax.source, graph.defaults)
+    known = {graph.name_of(node): graph.literals[node] for node in wrt if node in graph.literals}
+    return Writer(line, language, function, syntax.source).run(known | dict(defaults or graph.defaults))
 
 
 def _no_word(wordless: Wordless, language: Language) -> NoWord:
     row = wordless.row
-    others = [name for name in _modules() if row.name in by_name(name).words]
+    others = [name for name in modules() if row.name in by_name(name).words]
     return NoWord(row.called[0] if row.called else row.name, language.name, others)
-
-
-def identifier(name: str, letters: bool) -> str:
-    """A name of the program as other languages take it: `x₁` is x1, `c~2` is c_2, α is alpha where ASCII is asked.
-
-    >>> identifier("x₁", False), identifier("α~2", False), identifier("α", True)
-    ('x1', 'alpha_2', 'α')
-    """
-    plain = unicodedata.normalize("NFKC", name).replace("~", "_")
-    if letters and plain.isidentifier():
-        return plain
-    return "".join(letter if letter.isascii() else _spelled(letter) for letter in plain)
-
-
-def _spelled(letter: str) -> str:
-    said = unicodedata.name(letter, "")
-    greek = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER (\w+)", said)
-    if greek is None:
-        return f"u{ord(letter):x}"
-    return greek[2].lower() if greek[1] == "SMALL" else greek[2].capitalize()
-
-
-class _Writer:
-    """A straight line being put into words: what is used once stands where it is used."""
-
-    def __init__(self, line: StraightLine, language: Language, function: str) -> None:
-        self.line, self.graph, self.language = line, line.graph, language
-        self.function = function
-        self.taken: set[str] = {function, *language.reserved}
-        self.texts: list[Written] = [("", ATOM)] * len(line.graph)
-        self.statements: list[tuple[str, str]] = []
-
-    def run(self, source: str, defaults: Mapping[str, str]) -> Code:
-        graph, line = self.graph, self.line
-        inputs: list[Input] = []
-        for name, node in graph.inputs.items():
-            own = self.unique(name)
-            self.texts[node] = own, ATOM
-            inputs.append(Input(name, own, defaults.get(name)))
-        slopes = {node: name for name, node in reversed(line.gradient.items())}
-        wanted, uses = self.wanted()
-        for node, code in enumerate(graph.codes):
-            if code == INPUT or not wanted[node]:
-                continue
-            if code == CONST:
-                self.texts[node] = self.language.number(graph.literals[node])
-                continue
-            text, level = self.written(node)
-            name = line.names.get(node) or (f"d_{slopes[node]}" if node in slopes else "")
-            if not name and uses[node] == 1 and len(text) <= LONGEST_EXPRESSION:
-                self.texts[node] = text, level
-                continue
-            own = self.unique(name or f"t{len(self.statements) + 1}")
-            self.statements.append((own, text))
-            self.texts[node] = own, ATOM
-        gradient = {name: self.texts[node][0] for name, node in line.gradient.items()}
-        value = self.texts[line.output][0]
-        return Code(self.language, self.function, source, inputs, self.statements, value, gradient)
-
-    def wanted(self) -> tuple[bytearray, list[int]]:
-        """The nodes that lead to an answer, and how often each is used."""
-        graph = self.graph
-        wanted, uses = bytearray(len(graph)), [0] * len(graph)
-        for root in self.line.roots:
-            wanted[root] = 1
-            uses[root] += 2  # an answer has a name
-        for node in range(len(graph) - 1, -1, -1):
-            if wanted[node]:
-                for operand in graph.operands(node):
-                    wanted[operand] = 1
-                    uses[operand] += 1
-        return wanted, uses
-
-    def written(self, node: int) -> Written:
-        row = self.graph.row(node)
-        assert row is not None
-        word = self.language.words[row.name]
-        operands = [self.texts[operand] for operand in self.graph.operands(node)]
-        parts: list[str] = []
-        for piece in pieces(word.form, _operands(row.name)):
-            if isinstance(piece, str):
-                parts.append(piece)
-            else:
-                text, level = operands[piece]
-                parts.append(f"({text})" if needs_brackets(word.level, piece, text, level) else text)
-        return "".join(parts), word.level
-
-    def unique(self, name: str) -> str:
-        stem = identifier(name, self.language.letters)
-        found, count = stem, 1
-        while found in self.taken:
-            count += 1
-            found = f"{stem}_{count}"
-        self.taken.add(found)
-        return found

@@ -1,4 +1,4 @@
-"""NumPy: a function of numbers or of arrays of one shape, element by element."""
+"""NumPy: a function of numbers or of arrays, element by element."""
 
 from __future__ import annotations
 
@@ -6,27 +6,32 @@ from collections.abc import Iterator
 from keyword import kwlist
 
 from backprop.languages import ARITHMETIC, Code, Language, Word, calls
+from backprop.languages.common.python import docstring, imports, returned, same_shape, signature, statements
+from backprop.ops import POWER
+
+SAYS = "Takes numbers, or arrays that broadcast to one shape"
+SPECIAL = "from scipy import special"
 
 
 def write(code: Code) -> Iterator[str]:
     """The lines of a module with one function."""
-    yield "import numpy as np"
-    yield ""
-    yield ""
-    given = ", ".join(one.code if one.default is None else f"{one.code}={one.default}" for one in code.inputs)
-    yield f"def {code.function}({given}):"
-    yield f'    """{code.title}"""'
-    for name, text in code.statements:
-        yield f"    {name} = {text}"
-    slopes = ", ".join(f"{name!r}: {text}" for name, text in code.slopes.items())
-    yield f"    return {code.value}, {{{slopes}}}" if code.slopes else f"    return {code.value}"
+    yield from imports(code, "import numpy as np")
+    if "where" in code.used:  # what is not taken is worked out too, and may well be undefined
+        yield '@np.errstate(all="ignore")'
+    yield from signature(code)
+    slopes = ", and the slopes by name, of that shape too" if code.slopes else ""
+    yield from docstring(code, f"{SAYS}; returns the value{slopes}.")
+    yield from same_shape(code, "np.asarray(one, dtype=float)", "np.broadcast_arrays")
+    yield from statements(code)
+    yield from returned(code, "np.full_like({like}, {number})")
 
 
 WORDS = {
     **ARITHMETIC,
     **calls(
         "np.",
-        "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh hypot abs sign floor ceil where mod",
+        "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh hypot abs sign floor ceil where mod "
+        "logaddexp",
         asin="arcsin",
         acos="arccos",
         atan="arctan",
@@ -37,9 +42,9 @@ WORDS = {
         max="maximum",
         min="minimum",
         round="rint",
-        pow="power",
-        logaddexp="logaddexp",
     ),
+    **calls("special.", "erf erfc gamma digamma polygamma", SPECIAL, lgamma="gammaln"),
+    "pow": Word("x**y", POWER),
     "and": Word("np.logical_and(x, y)"),
     "or": Word("np.logical_or(x, y)"),
     "not": Word("np.logical_not(x)"),
@@ -51,7 +56,8 @@ LANGUAGE = Language(
     suffix=".py",
     words=WORDS,
     write=write,
-    reserved={*kwlist, "np"},
+    constants={"pi": "np.pi", "e": "np.e", "inf": "np.inf", "nan": "np.nan"},
+    reserved={*kwlist, "np", "special", "float", "one", "inputs"},
     letters=True,
-    runs_on="numpy",
+    runs_on=("numpy",),
 )

@@ -1,0 +1,48 @@
+"""Value and gradient as code for other tools."""
+
+from __future__ import annotations
+
+from backprop.asked import FINE, Asked
+from backprop.bindings import Option
+from backprop.commands import OUT, QUESTION, WRT, command, language_names
+from backprop.mistakes import WordMissing
+
+
+@command(
+    "EXPRESSION",
+    Option("to", "the language of the code", "LANGUAGE", language_names),
+    WRT,
+    Option("value-only", "the value alone, without the gradient"),
+    Option("name", "the name of the function (value_and_gradient, or value)", "FUNCTION"),
+    *QUESTION,
+    OUT,
+    examples=(
+        'backprop emit "(x*y + z)*x" --to numpy',
+        'backprop emit "input rate = 0.1; exp(-rate*t)" --to c --wrt rate --name decay -o decay.c',
+        "backprop emit --file neuron.bp --to sql --y 1",
+    ),
+)
+def answer(asked: Asked) -> int:
+    """Write value and gradient as straight-line code: numpy, numba, c, torch, jax, sql, polars or plain python.
+
+    A value on the line, --x 3, puts the number into the code; with --wrt x it stays an input and has it as default,
+    and so do the values of --at and of a trace.
+    """
+    from backprop.emission import emit
+
+    words = asked.words
+    if "to" not in words.options:
+        raise WordMissing("emit has to know the language", f"Write --to with one of: {', '.join(language_names())}")
+    program, inputs = asked.question()
+    fixed = list(program.spelled(words.given))
+    lines = emit(
+        program,
+        inputs,
+        words.text("to"),
+        wrt=words.names("wrt"),
+        fixed=fixed,
+        value_only=words.flag("value-only"),
+        function=words.text("name"),
+    )
+    asked.show(lines)
+    return FINE

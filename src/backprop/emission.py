@@ -1,0 +1,105 @@
+"""Emission: a program as a file of code in another language, with the numbers that are known put in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from backprop import languages
+from backprop.arrays_text import is_array
+from backprop.graph import CONST, INPUT, Graph
+from backprop.kinds.real import REAL
+from backprop.languages import Language
+from backprop.languages.common.identifiers import identifier
+from backprop.mistakes import IntervalForNumber, NotANumber, NotElementwise, OptionValue, UnusableNumber
+from backprop.point import Number, Program, resolve, texts
+
+
+def emit(
+    program: str | Program,
+    inputs: Mapping[str, Number] | None = None,
+    to: str = "numpy",
+    *,
+    wrt: Sequence[str] | None = None,
+    fixed: Collection[str] = (),
+    value_only: bool = False,
+    function: str = "",
+) -> Iterator[str]:
+    """The lines of code that works out value and gradient of a program, in the language `to` (`languages.names()`).
+
+    `inputs` are defaults for the inputs, before those of the program; those named in `fixed` are numbers in the code,
+    unless they are in `wrt`. `function` is the name of the function. Raises `Mistake`: for arrays, for an operation
+    that the language has no word for, and for a name that it cannot use.
+
+    >>> print(*list(emit("x*y", to="python", fixed=["y"], inputs={"y": 3}))[-2:], sep="\\n")
+        f = 3*x
+        return f, {"x": 3}
+    """
+    if isinstance(program, str):
+        program = Program(program)
+    if to not in languages.modules():
+        raise OptionValue("to", to, f"There are: {', '.join(languages.modules())}")
+    language = languages.by_name(to)
+    spelled = program.spelled(inputs or {})
+    syntax, graph = program.read(spelled)
+    defaults = texts(program, graph, inputs or {})
+    for name, text in defaults.items():
+        try:
+            _refuse_unless_number(name, text)
+        except NotElementwise as mistake:
+            mistake.span = graph.span(graph.inputs[name]) if name in graph.inputs and name not in spelled else None
+            raise mistake.within(syntax.source, program.origin) from None
+    if value_only:
+        nodes: list[int] = []
+    elif wrt is not None:
+        nodes = resolve(graph, wrt)
+    else:
+        nodes = [node for node in graph.default_wrt() if graph.name_of(node) not in fixed]
+    known = {
+        name: defaults[name]
+        for name in program.spelled(dict.fromkeys(fixed, 0))
+        if name in graph.inputs and graph.inputs[name] not in nodes
+    }
+    if not function and language.functions:
+        function = "value_and_gradient" if nodes else "value"
+    elif function:
+        _refuse_unless_name(function, language)
+    code = languages.code(syntax, with_constants(graph, known), nodes, language, function, defaults)
+    code.given = known
+    return language.write(code)
+
+
+def with_constants(graph: Graph, known: Mapping[str, str]) -> Graph:
+    """The graph in which some inputs are the numbers that they have."""
+    if not known:
+        return graph
+    nodes = {graph.inputs[name]: text for name, text in known.items()}
+    codes, literals = graph.codes[:], dict(graph.literals)
+    for node, text in nodes.items():
+        codes[node] = CONST
+        literals[node] = text
+    inputs = {name: node for name, node in graph.inputs.items() if node not in nodes}
+    assert all(codes[node] == INPUT for node in inputs.values())
+    return replace(graph, codes=codes, literals=literals, inputs=inputs)
+
+
+def _refuse_unless_number(name: str, text: str) -> None:
+    if is_array(text):
+        raise NotElementwise(f"{name} = {text if len(text) <= 40 else text[:37] + '...'}")
+    if ".." in text:
+        raise IntervalForNumber(name, text)
+    try:
+        REAL.number(text)
+    except OverflowError:
+        raise UnusableNumber(name, text) from None
+    except ValueError:
+        raise NotANumber(name, text) from None
+
+
+def _refuse_unless_name(function: str, language: Language) -> None:
+    taken = {name.casefold() if language.caseless else name for name in language.reserved}
+    plain = function.isidentifier() and identifier(function, language.letters) == function
+    if not plain or (function.casefold() if language.caseless else function) in taken:
+        letters = "" if language.letters else " of the English alphabet"
+        told = f"A name in letters{letters}, digits and _ that {language.name} has no other use for, like: --name loss"
+        raise OptionValue("name", function, told)

@@ -1,0 +1,79 @@
+"""Lazily: for a language that raises outside a domain, what a branch needs is worked out only where it is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from backprop import ops
+from backprop.graph import CONST, Graph
+from backprop.guards import demands
+from backprop.kinds.node import Nodes
+from backprop.ops import Row
+from backprop.straight import StraightLine
+
+
+def lazily(line: StraightLine, raises: Callable[[Row], bool]) -> tuple[StraightLine, set[int]]:
+    """The same program in which what may raise, and a branch alone needs, is 0 where the branch is not taken.
+
+    Also the nodes that have to stay inside the branch in which they are: they must not be worked out beforehand.
+    """
+    kind = Nodes()
+    graph = kind.graph = line.graph
+    needed = demands(kind, line.roots)
+    uses = [0] * len(graph)
+    for node in range(len(needed)):
+        if needed[node] is not False:
+            for operand in graph.operands(node):
+                uses[operand] += 1
+    for root in line.roots:
+        uses[root] += 2
+    inside = bytearray(len(graph))
+    alone: dict[int, int] = {}  # the nodes that get a condition of their own
+    for node in range(len(needed)):
+        row = graph.row(node)
+        if row is None or needed[node] is True or needed[node] is False or row.gives_condition:
+            continue
+        if raises(row) or any(inside[operand] for operand in graph.operands(node)):
+            if uses[node] == 1 and node not in line.names:
+                inside[node] = 1
+            else:
+                alone[node] = needed[node]
+    if not alone and not any(inside):
+        return line, set()
+    return _rebuilt(line, graph, alone, inside)
+
+
+def _rebuilt(
+    line: StraightLine, graph: Graph, alone: dict[int, int], inside: bytearray
+) -> tuple[StraightLine, set[int]]:
+    """The graph in order again, each node in `alone` as where(condition, node, 0)."""
+    small, place, bare = Graph(), dict[int, int](), dict[int, int]()
+    where = ops.by_name("where").code
+    for node in graph.inputs.values():
+        place[node] = small.add_input(graph.names[node], graph.span(node))
+    zero = small.add(CONST, (), (0, 0))
+    small.literals[zero] = "0"
+    for root in line.roots:
+        waiting = [root]
+        while waiting:
+            node = waiting[-1]
+            if node in place:
+                waiting.pop()
+                continue
+            before = [*graph.operands(node), *([alone[node]] if node in alone else [])]
+            later = [one for one in before if one not in place]
+            if later:
+                waiting.extend(reversed(later))
+                continue
+            waiting.pop()
+            place[node] = small.add(graph.codes[node], [place[one] for one in graph.operands(node)], (0, 0))
+            if graph.codes[node] == CONST:
+                small.literals[place[node]] = graph.literals[node]
+            if node in alone:
+                bare[node] = place[node]
+                place[node] = small.add(where, [place[alone[node]], bare[node], zero], (0, 0))
+    small.output = place[line.output]
+    found = StraightLine(small, {name: place[node] for name, node in line.gradient.items()})
+    found.names = {place[node]: name for node, name in line.names.items() if node in place}
+    stay = {place[node] for node in range(len(inside)) if inside[node] and node in place} | set(bare.values())
+    return found, stay

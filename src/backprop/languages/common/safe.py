@@ -1,0 +1,166 @@
+"""Kind node for code that is read by others: a branch not taken spoils no answer, and no answer hides what has none.
+
+Code without a tape works out both branches: where a product is 0 because no branch is taken, and the other factor may
+have no value, the 0 is written as a choice. And it goes on with what has no value: log(-1) > 0 is false, tanh(1/0) is
+1. Where that would not be seen in the value, the value is NaN (in a language with nulls, a null).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+from backprop import ops
+from backprop.guards import SHOWING, demands
+from backprop.ops import Row
+from backprop.straight import Worded
+
+# Rows that may be infinite where their operands are numbers and they have a value.
+OVERFLOWING = frozenset({"exp", "exp2", "expm1", "sinh", "cosh", "pow", "gamma", "factorial", "polygamma"})
+# Rows that give a number in double arithmetic where they have no value: atan2(0, 0).
+SILENT = frozenset({"atan2"})
+
+
+class Safe(Worded):
+    """Nodes that know which of them may have no value, or none that is finite.
+
+    `nulls` says that what has no value is a null, which everything passes on but `and` and `or`; `raises` that it is an
+    error.
+
+    >>> kind = Safe({"div", "tanh", "where", "eq", "sub"})
+    >>> x, y = kind.leaf("x"), kind.leaf("y")
+    >>> h = kind.apply(ops.by_name("tanh"), [kind.apply(ops.by_name("div"), [x, y])])
+    >>> answer = kind.answer(h)
+    >>> [kind.graph.formula(node) for node in range(2, answer + 1)]
+    ['x/y', 'tanh(v1)', 'v1 - v1', '', 'v3 == 0', '', 'where(v4, v2, nan)']
+    """
+
+    def __init__(self, words: Container[str], nulls: bool = False, raises: bool = False) -> None:
+        super().__init__(words)
+        self._nulls, self._raises = nulls, raises
+        self._sources: set[int] = set()  # operations with a domain that their operands may leave
+        self._doubtful: set[int] = set()  # what may have no value therefore
+        self._endless: set[int] = set()  # and what may be infinite as well
+        self._chosen: dict[int, int] = {}  # of sums that are 0 unless a condition holds, that condition
+        self._inside = 0  # formulas of the table, which know what they do
+
+    def _made(self, key: tuple[Any, ...], code: int, operands: tuple[int, ...]) -> int:
+        size = len(self.graph)
+        node = super()._made(key, code, operands)
+        if code >= 0 and node == size:
+            row = ops.rows()[code]
+            leaves = bool(row.domain) and not self._stays(row, operands)
+            if leaves:
+                self._sources.add(node)
+            if leaves or not self._doubtful.isdisjoint(operands):
+                self._doubtful.add(node)
+            if leaves or row.name in OVERFLOWING or not self._endless.isdisjoint(operands):
+                self._endless.add(node)
+        return node
+
+    def _stays(self, row: Row, operands: tuple[int, ...]) -> bool:
+        """Whether a number among the operands keeps an operation within its domain: x/2, x^3."""
+        literals = self.graph.literals
+        if not any(operand in literals for operand in operands):
+            return False
+        one, zero = self.number("1"), self.number("0")
+        if one in operands or zero in operands:
+            return False
+        return bool(self.formula(f"where({row.domain}, 1, 0)", row, list(operands)) == one)
+
+    def apply(self, row: Row, operands: list[Any]) -> Any:
+        """The node of an operation; what has no value for any input is NaN, and 0 times it too."""
+        if self._inside:
+            return super().apply(row, operands)
+        if row.name == "mul" and any(self.is_zero(one) for one in operands) and not self._doubtful.isdisjoint(operands):
+            return self._made((row.code, *operands), row.code, tuple(operands))
+        if row.domain and all(one in self.graph.literals for one in operands):  # asin(2)
+            worked_out = self._worked_out(row, operands)
+            return self.number("nan") if worked_out is None else worked_out
+        return super().apply(row, operands)
+
+    def answer(self, output: Any) -> Any:
+        """The output, and NaN where something that it needs has no value and would not be seen in it."""
+        needed = demands(self, [output])
+        graph, zero = self.graph, self.number("0")
+        seen = bytearray(len(needed))
+        seen[output] = 1
+        total = zero
+        for node in range(len(needed) - 1, -1, -1):
+            row = graph.row(node)
+            if row is None or needed[node] is False:
+                continue
+            lost = None
+            if not seen[node] and node in self._sources and not self._raises:
+                lost, seen[node] = self._make("sub", node, node), 1
+            elif row.name in SILENT and not self._nulls:
+                lost = self._outside(row, list(graph.operands(node)), node)
+            if lost is not None:
+                always = needed[node] is True
+                total = self.add(total, lost if always else self._choice(needed[node], lost, zero))
+            if seen[node]:
+                for place, operand in enumerate(graph.operands(node)):
+                    seen[operand] |= self._shows(row, place)
+        if total == zero:
+            return output
+        fine = super().apply(ops.by_name("eq"), [total, zero])
+        return self._choice(fine, output, self.number("nan"))
+
+    def _choice(self, condition: Any, first: int, second: int) -> int:
+        return int(super().apply(ops.by_name("where"), [condition, first, second]))
+
+    def _shows(self, row: Row, place: int) -> bool:
+        """Whether what has no value as an operand has none as the result."""
+        if self._nulls:
+            return row.name not in ("and", "or")
+        return (row.name in SHOWING and (row.name, place) != ("div", 1)) or (row.chooses and place > 0)
+
+    def _outside(self, row: Row, operands: list[Any], node: int) -> int | None:
+        """NaN outside the domain of a row, and 0 within; None where it is never left."""
+        made = self.formula(f"where({row.domain}, out, {row.parameters[0]})", row, operands, node)
+        if made == node:
+            return None
+        return self._choice(self.graph.operands(made)[0], self.number("0"), self.number("nan"))
+
+    def formula(self, text: str, row: Row, operands: list[Any], out: Any = None) -> Any:
+        """A formula of the table over the operands of a row, written here."""
+        self._inside += 1
+        try:
+            return super().formula(text, row, operands, out)
+        finally:
+            self._inside -= 1
+
+    def slope(self, rule: Any, operands: list[Any], out: Any, position: int = 0) -> Any:
+        """One partial, by the rule of the table."""
+        self._inside += 1
+        try:
+            return super().slope(rule, operands, out, position)
+        finally:
+            self._inside -= 1
+
+    def add(self, left: Any, right: Any) -> int:
+        """The sum; of two that are 0 unless a branch is taken it is known when that is."""
+        total = super().add(left, right)
+        if total not in (left, right) and total not in self._chosen:
+            conditions = [self._taken(one) for one in (left, right)]
+            if None not in conditions:
+                self._chosen[total] = super().apply(ops.by_name("or"), conditions)
+        return total
+
+    def _taken(self, node: int) -> Any:
+        """The condition without which a node is 0; None when there is none."""
+        gate = self._gate(node)
+        if gate is None:
+            return self._chosen.get(node)
+        condition, _, first = gate
+        return condition if first else super().apply(ops.by_name("not"), [condition])
+
+    def scale(self, adjoint: Any, partial: Any) -> int:
+        """adjoint · partial."""
+        product = super().scale(adjoint, partial)
+        for one, other in ((adjoint, partial), (partial, adjoint)):
+            if one in self._chosen and self._gate(product) is None:
+                if other in self._endless:
+                    return self._choice(self._chosen[one], product, self.number("0"))
+                self._chosen.setdefault(product, self._chosen[one])
+        return product

@@ -1,0 +1,78 @@
+"""JAX: a compiled function of numbers or arrays, with the gradient written out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from keyword import kwlist
+
+from backprop.languages import ARITHMETIC, Code, Language, Word, calls
+from backprop.languages.common.python import docstring, imports, returned, same_shape, signature, statements
+from backprop.ops import POWER
+
+POLYGAMMA = "jnp.where(x > 0, special.polygamma({n}, x), jnp.nan)"
+SPECIAL = "from jax.scipy import special"
+
+# Compiling takes longer than a minute from about so many statements on.
+LONG = 1000
+
+
+def write(code: Code) -> Iterator[str]:
+    """The lines of a module with one function."""
+    yield from imports(code, "import jax", "import jax.numpy as jnp")
+    yield "@jax.jit"
+    yield from signature(code)
+    slopes = ", and the slopes by name, of that shape too" if code.slopes else ""
+    double = 'For double precision call jax.config.update("jax_enable_x64", True) first.'
+    says = f"Takes numbers, or arrays that broadcast to one shape; returns the value{slopes}. {double}"
+    if len(code.statements) > LONG:
+        says += " JAX takes minutes to compile a function as long as this one."
+    yield from docstring(code, says)
+    yield from same_shape(code, "jnp.asarray(one, dtype=float)", "jnp.broadcast_arrays")
+    yield from statements(code)
+    yield from returned(code, "jnp.full_like({like}, {number})")
+
+
+def _polygamma(n: float | None, x: float | None) -> Word | None:
+    """The order as an integer: no other is taken. What JAX gives below 0 is wrong."""
+    return None if n is None else Word(POLYGAMMA.format(n=int(n)), needs=SPECIAL)
+
+
+WORDS = {
+    **ARITHMETIC,
+    **calls(
+        "jnp.",
+        "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh hypot abs sign floor ceil where mod "
+        "logaddexp",
+        asin="arcsin",
+        acos="arccos",
+        atan="arctan",
+        atan2="arctan2",
+        asinh="arcsinh",
+        acosh="arccosh",
+        atanh="arctanh",
+        max="maximum",
+        min="minimum",
+        round="rint",
+    ),
+    **calls("special.", "erf erfc gamma digamma", SPECIAL, lgamma="gammaln"),
+    "polygamma": Word(
+        "jnp.where(x > 0, special.polygamma(jnp.asarray(n, dtype=int), x), jnp.nan)", needs=SPECIAL, special=_polygamma
+    ),
+    "sigmoid": Word("jax.nn.sigmoid(x)"),
+    "pow": Word("x**y", POWER),
+    "and": Word("jnp.logical_and(x, y)"),
+    "or": Word("jnp.logical_or(x, y)"),
+    "not": Word("jnp.logical_not(x)"),
+}
+
+LANGUAGE = Language(
+    name="jax",
+    says="JAX: numbers or arrays, under jit",
+    suffix=".py",
+    words=WORDS,
+    write=write,
+    constants={"pi": "jnp.pi", "e": "jnp.e", "inf": "jnp.inf", "nan": "jnp.nan"},
+    reserved={*kwlist, "jax", "jnp", "special", "float", "one", "inputs", "int"},
+    letters=True,
+    runs_on=("jax",),
+)
