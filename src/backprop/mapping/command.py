@@ -1,0 +1,161 @@
+"""The command `map` between its words and its rows: what is asked of a table, and what is told of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, TextIO
+
+from backprop.bindings import split
+from backprop.figures import json_value
+from backprop.mapping import tables
+from backprop.mapping.plan import Plan
+from backprop.mapping.run import Counts, Outcome
+from backprop.mapping.tables import Batch, Layout, Reader
+from backprop.mistakes import GivenTwice, OptionValue
+
+FORMAT, VERSION = "backprop-map", 1
+# Seconds after which a bar is shown on a terminal.
+PATIENCE = 1.0
+# Seconds after which it is told what took them.
+LONG = 10.0
+# Bytes of a cell of text, about.
+LETTERS = 10
+
+
+def settings(text: str) -> dict[str, str]:
+    """The numbers in `--set w=2 --set b=1/3`. Raises `OptionValue` and what reading a number does."""
+    found: dict[str, str] = {}
+    for part in text.split(";"):
+        words = split([part.strip()], ())
+        if words.positional or not words.given:
+            raise OptionValue("set", part, "A name and its number: --set w=2")
+        for name, value in words.given.items():
+            if name in found:
+                raise GivenTwice(name)
+            found[name] = value
+    return found
+
+
+def format_of_output(path: str, chosen: str) -> str:
+    """The format of the rows: as chosen, or as the file of -o ends; "" where that tells nothing.
+
+    Raises `UnknownFormat`.
+    """
+    tells_nothing = path == "-" or os.path.splitext(path)[1] in ("", ".txt")
+    return chosen or ("" if tells_nothing else tables.format_of_path(path))
+
+
+def format_like(source: str) -> str:
+    """The format of rows on stdout, where none is chosen: text, as that of the data where that is text."""
+    return source if source in ("csv", "ndjson") else "csv"
+
+
+def rows_about(reader: Reader, paths: Sequence[str]) -> int | None:
+    """How many rows a table has in all of its files, about; None of a stream."""
+    if not all(os.path.isfile(path) for path in paths):
+        return None
+    size, first = sum(map(os.path.getsize, paths)), os.path.getsize(paths[0])
+    if reader.rows is not None:
+        return reader.rows * size // max(1, first)
+    return size // (LETTERS * max(1, len(reader.names)))
+
+
+def layout_of_output(path: str, layout: Layout) -> Layout:
+    """How text is written: like the data, but with tabs in a file that ends in .tsv, and without them in one that ends
+    in .csv."""
+    stem = path.lower().removesuffix(".gz")
+    if stem.endswith((".tsv", ".tab")):
+        return replace(layout, separator="\t")
+    if stem.endswith(".csv") and layout.separator == "\t":
+        return replace(layout, separator=";" if layout.decimal == "," else ",")
+    return layout
+
+
+def record(plan: Plan, outcome: Outcome, mean: bool) -> dict[str, Any]:
+    """The sums over all rows, or the means, as a record of plain values."""
+    totals = outcome.totals
+    assert totals is not None
+    found = {
+        "format": FORMAT,
+        "version": VERSION,
+        "program": plan.text,
+        "of": "mean" if mean else "sum",
+        "output": plan.output,
+        "rows": outcome.counts.rows,
+        "answered": totals.answered,
+    }
+    value = totals.number("", mean)
+    if value is None:  # the mean of no rows
+        return found | {"gradient": {}}
+    return found | {
+        "value": json_value(value),
+        "gradient": {name: json_value(totals.number(name, mean)) for name in plan.wrt},
+    }
+
+
+def told(plan: Plan, counts: Counts) -> Iterator[str]:
+    """What a reader of the columns has to know."""
+    if counts.engine_remark:
+        yield f"note: {counts.engine_remark}"
+    for column, (row, text) in counts.rounded.items():
+        yield (
+            f"note: column {column} has whole numbers that no double is equal to, the first in row {row}: {text}; "
+            "the nearest doubles were taken"
+        )
+    if counts.seconds > LONG and plan.engine != "plain":
+        yield (
+            f"note: {counts.careful} rows needed care and took {counts.seconds:.0f} s, one by one, which --jobs shares "
+            "out; most often an expression that does not overflow on the way needs none"
+        )
+    if counts.lost is not None:
+        lost = counts.lost
+        yield (
+            f"note: doubles lose digits here: in row {lost.row} they give {lost.of} = {lost.kernel!r}, and with more "
+            f"digits it is {lost.answer!r}; --engine plain works out every row with as many digits as it needs"
+        )
+    if counts.first_remark is not None:
+        row, text = counts.first_remark
+        where = f"a remark in column {plan.note}; the first is row {row}"
+        yield f"note: {_rows(counts.remarked, counts.rows)} {where}: {text}"
+    if counts.first is not None:
+        row, text = counts.first
+        yield f"{_rows(counts.undefined, counts.rows)} no answer; the first is row {row}: {text}"
+
+
+def _rows(count: int, of: int) -> str:
+    return f"{count} of {of} row{'s' if of != 1 else ''} {'have' if count != 1 else 'has'}"
+
+
+def watched(batches: Iterable[Batch], rows: int | None, stderr: TextIO) -> Iterator[Batch]:
+    """The batches as they come; a bar on a terminal when they take long."""
+    import time
+
+    if not stderr.isatty():
+        yield from batches
+        return
+    begun, done = time.monotonic(), 0
+    found = iter(batches)
+    for batch in found:
+        yield batch
+        done += batch.rows
+        if time.monotonic() - begun > PATIENCE:
+            break
+    else:
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("rows"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(file=stderr), transient=True) as progress:
+        bar = progress.add_task("rows", total=rows, completed=done)
+        for batch in found:
+            yield batch
+            done += batch.rows
+            progress.update(bar, completed=done)
+
+
+def exit_code(counts: Counts, agree: Sequence[bool]) -> int:
+    """1 when a witness disagrees, 3 when a row has no answer, else 0."""
+    return 1 if not all(agree) else 3 if counts.undefined else 0

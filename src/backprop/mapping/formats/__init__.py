@@ -1,0 +1,1 @@
+"""Formats of tables: a module here that has a `FORMAT` is one; see `mapping.tables`."""
