@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Union
 
-from backprop import ops
+from backprop import ops, progress
 from backprop.arrays_text import element_of, is_array, named_elements
 from backprop.forward import tangents
 from backprop.grammar import load_tables, parse
@@ -41,9 +41,14 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from backprop.accuracy.mending import Accuracy
+    from backprop.accuracy.rounding import Errors
     from backprop.beside.holes import Approach
     from backprop.beside.singular import Singulars
+    from backprop.engines.sweeps import Swept
     from backprop.numerals import ArrayLike
+
+# From so many nodes on a tape is worth writing (`engines`).
+LARGE = 2_000
 
 # a number, or an array of them
 Number = Union[float, int, str, "Fraction", "Decimal", Sequence[Any], "ArrayLike"]
@@ -69,6 +74,7 @@ class Point:
     partials: Partials
     convention: str = MINIMUM_NORM
     _reverse: Reverse | None = field(default=None, repr=False)
+    _errors: Errors | None = field(default=None, repr=False)
     _singular: Singulars | None = field(default=None, repr=False)
     _accuracy: list[Accuracy | None] = field(default_factory=list, repr=False)
     _approach: list[Approach | None] = field(default_factory=list, repr=False)
@@ -109,6 +115,7 @@ class Point:
             values=known,
             partials=slopes,
             _reverse=None,
+            _errors=None,
             _singular=None,
             _accuracy=[],
             _narrower=None,
@@ -152,6 +159,15 @@ class Point:
             self._accuracy.append(accuracy(self))
         return self._accuracy[0]
 
+    def errors(self) -> Errors:
+        """What values and adjoints may be wrong by, in units of the roundoff of doubles."""
+        if self._errors is None:
+            from backprop.accuracy.rounding import errors
+
+            back = None if isinstance(self.value(), Hole) else self.reverse()
+            self._errors = errors(self.graph, self.kind, self.values, self.partials, self.moving, back)
+        return self._errors
+
     def told(self) -> Point:
         """The point to ask about kinks, holes and lost digits: of an array program the opened one."""
         return self
@@ -189,6 +205,7 @@ class Point:
         it (`accuracy`).
         """
         if self._gradient is None:
+            progress.phase("derivatives")
             found = self.accuracy()
             mended = {} if found is None else dict(found.slopes)
             if self.kind.intervals:
@@ -233,15 +250,17 @@ class Program:
     {'x': -4.0, 'y': 9.0, 'z': 3.0}
     """
 
-    def __init__(self, text: str, origin: str | None = None) -> None:
+    def __init__(self, text: str, origin: str | None = None, engine: str = "auto") -> None:
         self.text = text
         self.origin = origin
+        self.engine = engine  # what works out a large program in doubles; see `engines.sweeps`
         self._read: dict[frozenset[str], tuple[Syntax, Graph]] = {}
 
     def read(self, given: Sequence[str] | Mapping[str, Any] = ()) -> tuple[Syntax, Graph]:
         """The syntax and the graph; names that are given values are variables even where they could mean a constant."""
         names = frozenset(given)
         if names not in self._read:
+            progress.phase("reading")
             syntax = parse(self.text, variables=tuple(names), origin=self.origin)
             self._read[names] = syntax, build(syntax, names)
         return self._read[names]
@@ -286,18 +305,28 @@ class Program:
             asked = MissingValue(missing, list(given), unused, functions, span, has_arrays(graph, given))
             raise asked.within(syntax.source, self.origin)
         nodes = resolve(graph, wrt)
-        moving = graph.moving(nodes)
         sort: type[Point] = Point
+        read = graph
         if has_arrays(graph, given):
             from backprop.array_point import ArrayPoint, arrays, with_lengths
 
             sort, kind, graph = ArrayPoint, arrays(kind), with_lengths(graph)
         try:
-            known = values(graph, kind, _numbers(graph, kind, given))
+            progress.phase("values")
+            leaves = _numbers(graph, kind, given)
+            small = len(graph) < LARGE and self.engine == "auto"
+            swept = None if small else _swept(graph, kind, leaves, nodes, self.engine)
+            if swept is None:
+                known, moving = values(graph, kind, leaves), read.moving(nodes)
+                progress.phase("derivatives")
+                slopes = partials(graph, kind, known, moving)
+            else:
+                known, moving, slopes = swept.values, swept.moving, swept.partials
         except ShapesDiffer as mistake:
             raise mistake.within(syntax.source, self.origin) from None
-        slopes = partials(graph, kind, known, moving)
         here = sort(syntax, graph, kind, given, unused, nodes, moving, known, slopes, convention)
+        if swept is not None:
+            here._reverse, here._errors = swept.reverse, swept.errors
         here.ask(wrt)
         finer = kind.finer(here)
         return here if finer is None else here.in_kind(finer)
@@ -316,6 +345,13 @@ class Program:
             name if name in names else by_shape.get(unicodedata.normalize("NFKC", name), name): value
             for name, value in inputs.items()
         }
+
+
+def _swept(graph: Graph, kind: Kind, leaves: Mapping[int, Any], nodes: Sequence[int], engine: str) -> Swept | None:
+    """A large program in doubles, by a tape; None where it has to be done without one."""
+    from backprop.engines.sweeps import sweep
+
+    return sweep(graph, kind, leaves, nodes, engine)
 
 
 def _numbers(graph: Graph, kind: Kind, given: Mapping[str, str]) -> dict[int, Any]:

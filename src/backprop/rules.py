@@ -87,6 +87,10 @@ class Formula:
             return known[self.single]
         return values(self.graph, kind, self.leaves(known))[self.graph.output]
 
+    def places(self) -> set[int]:
+        """The operands that the formula reads, by place; the result stands behind the last one."""
+        return {place for _, place in self._leaves}
+
     def leaves(self, known: list[Any]) -> dict[int, Any]:
         """The values of the input nodes of the graph, given the operands and the result behind them."""
         return {node: known[place] for node, place in self._leaves}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backprop.compiled import tape
 from backprop.figures import DEFAULT_FIGURES, elements_of
 from backprop.kinds import Hole
 from backprop.mistakes import NotAnInput, NothingToLearn, Undefined
@@ -80,7 +81,7 @@ def descend(
     refused = lost(here)
     if refused is not None:
         raise Undefined(refused).within(here.syntax.source, program.origin)
-    return _descend(program, here, rate, steps, names)
+    return _descend(_Walk(program, here, names), here, rate, steps, names)
 
 
 class Descent:
@@ -136,23 +137,53 @@ class Descent:
         return trace(self.program, inputs, check=False, figures=self.figures)
 
 
-def _descend(program: Program, here: Point, rate: float, steps: int, names: list[str]) -> Iterator[Learned]:
-    given: dict[str, Number] = dict(here.given)
+@dataclass(slots=True)
+class _Stand:
+    """Where a descent stands: the numbers of what it moves, the loss and its slopes, and what is wrong with them."""
+
+    values: dict[str, Any]
+    loss: Any
+    slopes: dict[str, Any]
+    trouble: str | None = None
+
+
+class _Walk:
+    """A program at one point after the other, by a tape while that answers."""
+
+    def __init__(self, program: Program, here: Point, names: list[str]) -> None:
+        self.program, self.names = program, names
+        self.given: dict[str, Number] = dict(here.given)
+        self.tape = tape(here, program.engine)
+
+    def at(self, moved: Mapping[str, Any]) -> _Stand:
+        found = None if self.tape is None else self.tape.at(moved)
+        if found is not None:
+            return _Stand(dict(moved), *found)
+        here = self.program.at({**self.given, **moved}, wrt=self.names)
+        return self.stand(here, lost(here))
+
+    def stand(self, here: Point, trouble: str | None = None) -> _Stand:
+        """Where a point is."""
+        values = {name: here.values[here.graph.inputs[name]] for name in self.names}
+        return _Stand(values, here.answer(), here.gradient(), trouble)
+
+
+def _descend(walk: _Walk, start: Point, rate: float, steps: int, names: list[str]) -> Iterator[Learned]:
+    here, kind = walk.stand(start), start.kind
     for number in range(1, steps + 1):
-        slopes, loss, record = here.gradient(), here.answer(), here.kind.record
-        moved = {name: _moved(here.values[here.graph.inputs[name]], rate, slopes[name]) for name in names}
-        before = {name: record(here.values[here.graph.inputs[name]]) for name in names}
+        slopes, loss, record = here.slopes, here.loss, kind.record
+        moved = {name: _moved(here.values[name], rate, slopes[name]) for name in names}
+        before = {name: record(here.values[name]) for name in names}
         told = before, {name: record(slopes[name]) for name in names}, {name: record(moved[name]) for name in names}
-        gone = next((name for name, value in moved.items() if not all(map(is_finite, here.kind.elements(value)))), None)
+        gone = next((name for name, value in moved.items() if not all(map(is_finite, kind.elements(value)))), None)
         if gone is not None:
             trouble: str | None = f"{gone} is beyond the largest number of double precision"
             yield Learned(number, rate, *told, loss, None, trouble)
             return
-        here = program.at({**given, **moved}, wrt=names)
-        trouble, value = lost(here), here.answer()
-        known = not isinstance(value, Hole) and is_finite(value)
-        yield Learned(number, rate, *told, loss, value if known else None, trouble)
-        if trouble is not None:
+        here = walk.at(moved)
+        known = not isinstance(here.loss, Hole) and is_finite(here.loss)
+        yield Learned(number, rate, *told, loss, here.loss if known else None, here.trouble)
+        if here.trouble is not None:
             return
 
 

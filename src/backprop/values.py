@@ -116,6 +116,8 @@ def _demanded(graph: Graph, where: int, asked: Iterable[int]) -> bytearray:
     used, demanded = bytearray(len(graph)), bytearray(len(graph))
     for node in asked:
         demanded[node] = 1
+    if graph.output >= 0:  # which a branch may need too: y = x^2; z = where(x > 0, y, 0); y
+        demanded[graph.output] = 1
     for node in range(len(graph) - 1, -1, -1):
         operands = graph.operands(node)
         for operand in operands:

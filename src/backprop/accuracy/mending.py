@@ -62,9 +62,7 @@ def accuracy(point: Point) -> Accuracy | None:
     kind = point.kind
     if not isinstance(kind, Real) or kind.propagates or kind.eager:
         return None
-    output = point.value()
-    back = None if isinstance(output, Hole) else point.reverse()
-    found = Accuracy(errors(point.graph, kind, point.values, point.partials, point.moving, back))
+    found = Accuracy(point.errors())
     found.doubted = _doubtful(point, found.errors)
     if found.doubted:
         _mend(point, found)
@@ -74,12 +72,12 @@ def accuracy(point: Point) -> Accuracy | None:
 def _doubtful(point: Point, found: Errors) -> bool:
     """Whether the value or a derivative asked for may have too few right digits."""
     output = point.value()
-    if found.branch >= 0 or _may_be_wrong(output, found.values[point.graph.output]):
+    if found.branch >= 0 or may_be_wrong(output, found.values[point.graph.output]):
         return True
     if isinstance(output, Hole):
         return False
     adjoints = point.reverse().adjoints
-    return any(_may_be_wrong(adjoints[node], found.adjoints[node]) for node in point.wrt if adjoints[node] is not None)
+    return any(may_be_wrong(adjoints[node], found.adjoints[node]) for node in point.wrt if adjoints[node] is not None)
 
 
 def _promised(point: Point, found: Errors) -> float:
@@ -91,7 +89,7 @@ def _promised(point: Point, found: Errors) -> float:
     pairs += [(adjoints[node], found.adjoints[node]) for node in point.wrt if adjoints[node] is not None]
     least = DIGITS
     for number, error in pairs:
-        if isinstance(number, Hole) or not _may_be_wrong(number, error):
+        if isinstance(number, Hole) or not may_be_wrong(number, error):
             continue
         relative = error * DOUBLE.unit / abs(number) if number and error < INF else 1.0
         least = min(least, max(0.0, -math.log10(relative)))
@@ -125,7 +123,8 @@ def promised(point: Point, digits: int, unit: Any) -> bool:
     return True
 
 
-def _may_be_wrong(number: Any, error: Any) -> bool:
+def may_be_wrong(number: Any, error: Any) -> bool:
+    """Whether a number may have too few right digits, being wrong by `error` units of the roundoff of doubles."""
     if isinstance(number, Hole):
         return bool(error)
     if number - number != 0:

@@ -97,7 +97,7 @@ def _of_values(
     kinky = {code for code in set(graph.codes) if code >= 0 and rows[code].kink}
     # a 0 out of these is one: a sum never underflows, and what is cut off is cut off whole
     exact = {code for code in set(graph.codes) if code >= 0 and rows[code].name in CUT_OFF}
-    exact |= {code for code in set(graph.codes) if _plain_rules(code) in ((None,), (None, None))}
+    exact |= {code for code in set(graph.codes) if plain_rules(code) in ((None,), (None, None))}
     smallest, least, branch = roundoff.smallest_normal, roundoff.least, -1
     for node, code in enumerate(graph.codes):
         value = known[node]
@@ -105,7 +105,7 @@ def _of_values(
             continue
         first, end = offsets[node], offsets[node + 1]
         if type(value) is Hole:
-            wrong[node] = _of_hole(value, node, wrong, args[first:end])
+            wrong[node] = _of_hole(value, graph, kind, node, known, wrong, roundoff)
             continue
         size = 0.0 if value is True or value is False else abs(value)
         total, apart = size, 0.0
@@ -150,11 +150,30 @@ def _of_nothing(known: list[Any], wrong: list[Any], operands: Any) -> bool:
     return any(not wrong[one] and is_number(known[one]) and known[one] == 0 for one in operands)
 
 
-def _of_hole(hole: Hole, node: int, wrong: list[Any], operands: Any) -> float:
+def _of_hole(
+    hole: Hole, graph: Graph, kind: Kind, node: int, known: list[Any], wrong: list[Any], roundoff: Roundoff
+) -> float:
     """No promise where exact numbers might have had a value: an operand is wrong, or something overflowed."""
     if hole.node != node:
         return float(wrong[hole.node])
-    return INF if hole.code != "domain" or any(wrong[operand] for operand in operands) else 0.0
+    operands = graph.operands(node)
+    if hole.code != "domain" or any(wrong[operand] for operand in operands[1:]):
+        return INF
+    return 0.0 if not wrong[operands[0]] or _is_far(graph, kind, node, known, wrong, roundoff) else INF
+
+
+def _is_far(graph: Graph, kind: Kind, node: int, known: list[Any], wrong: list[Any], roundoff: Roundoff) -> bool:
+    """Whether an operation has no value wherever its first operand, the only one that is wrong, may truly be.
+
+    In one variable a domain is an interval, or all that is outside of one, less some poles: where neither end of a
+    short interval is in it, nothing between is. Only an operand that is wrong by little is asked.
+    """
+    row, operands = graph.row(node), [known[operand] for operand in graph.operands(node)]
+    apart = FEW * wrong[graph.operands(node)[0]] * roundoff.unit
+    if row is None or isinstance(operands[0], (Hole, bool)) or not apart <= abs(operands[0]) / FEW:
+        return False
+    ends = (operands[0] - apart, operands[0] + apart)
+    return all(type(value_at(node, row, kind, [end, *operands[1:]])) is Hole for end in ends)
 
 
 def _of_infinity(value: Any, known: list[Any], wrong: list[Any], operands: Any) -> float:
@@ -223,7 +242,7 @@ def _of_adjoints(
     offsets, args, partials, exact_zero = graph.offsets, graph.args, slopes.values, slopes.exact_zero
     adjoints, contributions, of_values = back.adjoints, back.contributions, found.values
     least, smallest = roundoff.least, roundoff.smallest_normal
-    plain = {code: places for code in set(graph.codes) if (places := _plain_rules(code)) is not None}
+    plain = {code: places for code in set(graph.codes) if (places := plain_rules(code)) is not None}
     for node in range(len(graph) - 1, -1, -1):
         adjoint = adjoints[node]
         if adjoint is None:
@@ -271,7 +290,7 @@ def _of_adjoints(
 
 
 @lru_cache(maxsize=1024)
-def _plain_rules(code: int) -> tuple[int | None, ...] | None:
+def plain_rules(code: int) -> tuple[int | None, ...] | None:
     """For a sum or a product, the operand that each partial is: None for a number; None when rules are more than that.
 
     A place behind the last operand stands for the result.

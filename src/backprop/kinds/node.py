@@ -169,12 +169,18 @@ class Nodes(Kind):
             return condition, first, True
         return (condition, second, False) if self._whole.get(first) == 0 else None
 
-    def _through_gates(self, node: int, factor: int) -> int:
+    def _through_gates(self, *factors: int) -> int:
+        """The product of two factors, inside the branches of the conditions of both."""
         gates: list[tuple[int, bool]] = []
-        while len(gates) < DEEPEST and (gate := self._gate(node)) is not None:
-            condition, node, first = gate
-            gates.append((condition, first))
-        product = factor if self._whole.get(node) == 1 else self._make("mul", *sorted((node, factor)))
+        inner: list[int] = []
+        for node in factors:
+            while len(gates) < DEEPEST and (gate := self._gate(node)) is not None:
+                condition, node, first = gate
+                if (condition, first) not in gates:
+                    gates.append((condition, first))
+            inner.append(node)
+        others = [node for node in inner if self._whole.get(node) != 1]
+        product = self._make("mul", *sorted(others)) if len(others) == 2 else others[0] if others else inner[0]
         zero = self.number("0")
         for condition, first in reversed(gates):
             product = self._make("where", condition, *((product, zero) if first else (zero, product)))

@@ -1,0 +1,176 @@
+"""The tape compiled by numba, for programs that are evaluated many times: the extra `fast`.
+
+There is one tape for each set of operations, as in Python, so that another program of the same operations needs no
+compiler. Its machine code is kept in the user's folder, for each version of Python, of numba and of the rows. What
+differs from the tape in Python, in the last bit and seldom, is `hypot`, and what has it in a rule: Python has a better
+one of its own than the library of C.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from array import array
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from types import ModuleType
+
+from backprop import cache
+from backprop.engines.columns import Columns
+from backprop.engines.methods import Uncompilable, functions
+from backprop.engines.tape import DECLINED, Tape
+from backprop.graph import Graph
+from backprop.mistakes import ExtraMissing
+
+HEAD = """\
+import math
+from numba import njit, types
+
+KEPT = {{"cache": {kept}, "error_model": "numpy", "nogil": True}}
+foreign_cbrt = types.ExternalFunction("cbrt", types.float64(types.float64))
+INF = float("inf")
+NAN = float("nan")
+
+@njit(**KEPT)
+def divided(x, y):
+    return x / y if y != 0.0 else NAN
+
+@njit(**KEPT)
+def modulo(x, y):
+    return x % y if y != 0.0 else NAN
+
+"""
+DECORATION = "@njit(**KEPT)"
+
+Shapes = Sequence[tuple[int, int]]
+
+
+def is_there() -> bool:
+    """Whether numba is installed."""
+    return find_spec("numba") is not None
+
+
+def require() -> None:
+    """Raise `ExtraMissing` where numba is not installed."""
+    if not is_there():
+        raise ExtraMissing("--engine fast", "fast")
+
+
+def source(shapes: Shapes, kept: bool = True) -> str:
+    """The module for some operations, (code, arity). Raises `Uncompilable`."""
+    tape = Tape(python=False, decoration=DECORATION)
+    walks = tape.source(shapes)
+    called = functions(f"real_{name}" for name in tape.calls)
+    return HEAD.format(kept=kept) + "".join(f"{DECORATION}\n{one}\n" for one in called.values()) + walks
+
+
+@lru_cache(maxsize=16)
+def walks(shapes: tuple[tuple[int, int], ...]) -> ModuleType | None:
+    """The compiled walks over graphs of these operations; None where one of them cannot be compiled."""
+    require()
+    shapes = tuple(sorted(shapes))
+    try:
+        text = source(shapes)
+        path = _kept(text)
+        if path is None:
+            found = ModuleType("backprop_tape")
+            exec(source(shapes, kept=False), vars(found))
+            return found
+    except Uncompilable:
+        return None
+    name = os.path.basename(path).removesuffix(".py").replace("-", "_")
+    spec = spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    found = sys.modules[name] = module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def _kept(text: str) -> str | None:
+    """The file that holds a module, in a folder that only the user can write to; None where there is none.
+
+    Numba puts the machine code beside it and trusts what it finds there, as it trusts the file.
+    """
+    import tempfile
+    from binascii import crc32
+
+    from numba import __version__
+
+    where = cache.directory()
+    if where is None:
+        return None
+    data = text.encode()
+    tag = f"{sys.implementation.cache_tag}-{__version__}".replace(".", "_")
+    folder = os.path.join(where, f"tapes-{tag}")
+    path = os.path.join(folder, f"tape-{crc32(data):08x}-{len(data)}.py")
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        if not _is_own(where) or not _is_own(folder):
+            return None
+        if os.path.lexists(path):
+            with open(path, "rb") as file:
+                if file.read() == data:
+                    return path  # untouched, as numba goes by its time
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix="tape-")
+        with open(handle, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except OSError:
+        return None
+    return path
+
+
+def _is_own(folder: str) -> bool:
+    """Whether nobody but the user can write to a folder."""
+    found = os.lstat(folder)
+    return not hasattr(os, "geteuid") or (found.st_uid == os.geteuid() and not found.st_mode & 0o022)
+
+
+def run(program: ModuleType, graph: Graph, values: array[float], moving: bytearray) -> Columns | None:
+    """The compiled tape, forward and back; None where it declines.
+
+    `values` has the numbers at inputs and literals in it, and is filled.
+    """
+    found = Columns.empty(graph, values)
+    views = Views(graph, found, moving)
+    return found if views.sweep(program) else None
+
+
+class Views:
+    """The columns of a graph as numba takes them: the same memory."""
+
+    def __init__(self, graph: Graph, found: Columns, moving: bytearray) -> None:
+        import numpy as np
+
+        self.structure = tuple(np.frombuffer(one, one.typecode) for one in (graph.codes, graph.offsets, graph.args))
+        doubles = found.values, found.partials, found.adjoints, found.wrong, found.of_adjoints, found.strain
+        self.values, self.partials, self.adjoints, *self.errors = map(np.frombuffer, doubles)
+        self.exact_zero, self.moving = (np.frombuffer(one, "B") for one in (found.exact_zero, moving))
+        self.told = np.frombuffer(found.told, "q")
+
+    def again(self, output: int) -> None:
+        """Ready for another sweep of the same graph with the same nodes that move: partials are put anew anyway."""
+        self.adjoints.fill(math.nan)
+        self.adjoints[output] = 1.0
+        self.errors[1].fill(0.0)
+        self.exact_zero.fill(0)
+        self.told.fill(-1)
+
+    def value(self, program: ModuleType) -> bool:
+        """The values alone; whether the tape does not decline."""
+        return bool(program.value(*self.structure, self.values) != DECLINED)
+
+    def sweep(self, program: ModuleType, careful: bool = True) -> bool:
+        """Forward and back; whether the tape does not decline."""
+        wrong, of_adjoints, strain = self.errors
+        shared = *self.structure, self.values, self.partials, self.exact_zero
+        if not careful:
+            if program.forward(*shared, self.moving, self.told) == DECLINED:
+                return False
+            return bool(program.backward(*shared, self.adjoints) != DECLINED)
+        if program.careful_forward(*shared, self.moving, self.told, wrong, strain) == DECLINED:
+            return False
+        return bool(program.careful_backward(*shared, self.adjoints, wrong, strain, of_adjoints) != DECLINED)
