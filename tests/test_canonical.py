@@ -10,7 +10,8 @@ from backprop.grammar import parse
 from backprop.graph import build
 from backprop.mistakes import Mistake
 from backprop.syntax import canonical, readings
-from test_grammar import _programs, patient
+from random_texts import programs
+from test_grammar import patient
 
 PRINTED = [
     ("(x*y+z)*x", "(x*y + z)*x", "((x*y) + z)*x"),
@@ -52,7 +53,7 @@ def test_normal_form(text: str, plain: str, full: str) -> None:
 
 
 @settings(patient, max_examples=300)
-@given(_programs())
+@given(programs)
 def test_printed_program_reads_back_the_same(text: str) -> None:
     try:
         tree = parse(text)
@@ -75,7 +76,7 @@ def _built(text: str) -> tuple[object, ...] | None:
 
 
 @settings(patient, max_examples=300)
-@given(_programs())
+@given(programs)
 @example("½x + 2½")
 @example("x⁻¹ - 1/2")
 def test_printed_program_has_the_same_graph(text: str) -> None:

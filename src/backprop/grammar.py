@@ -7,18 +7,20 @@ an operation costs a few microseconds whatever the size and no nesting is too de
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import re
-import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from backprop import cache
 from backprop.mistakes import BadSlice, Mistake, NothingWritten, Span, TooLong
-from backprop.syntax import WHOLE, Expectation, Statement, Syntax, normal, slice_text
+from backprop.patterns import pattern
+from backprop.syntax import WHOLE, Expectation, Syntax, normal, slice_text
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -29,6 +31,8 @@ FORMAT = 1  # of the cached tables; raise it when their meaning changes
 
 # The most numbers, names, operations and open brackets in a program: what is worked out within some twenty seconds.
 LARGEST_PROGRAM = 4_000_000
+# The columns hold places in the text as 32 bits.
+LONGEST_SOURCE = 2**31 - 1
 
 # What the loop does with a token besides asking the table.
 PLAIN, OPENS, CLOSES, BREAKS, REMARK, CALLS, DECLARES, UNKNOWN = range(8)
@@ -74,7 +78,7 @@ def grammar_text() -> str:
 
 @dataclass(slots=True)
 class Tables:
-    """The grammar as integers. A terminal's number is its group in `pattern`; the last two are unknown and end.
+    """The grammar as integers. A terminal's number is its group in `tokens`; the last two are unknown and end.
 
     `rows[state][terminal]` is the state to shift to, minus the rule to reduce by, or 0 for a mistake.
     """
@@ -92,7 +96,7 @@ class Tables:
     blank: str  # the regular expression of what separates tokens
 
     number: dict[str, int] = field(init=False)
-    pattern: re.Pattern[str] = field(init=False)
+    tokens: str = field(init=False)  # the regular expression of what the loop reads
     treatments: list[int] = field(init=False)
     leaves: list[str] = field(init=False)  # of each state: the node it holds when it holds nothing but a leaf
     passes: list[bool] = field(init=False)  # of each rule: it has one part and leaves it as it is
@@ -106,7 +110,7 @@ class Tables:
         at = self.number["NAME"]
         groups[at - 1] += f"(?:{callee.removeprefix(name)}())?"
         del groups[at]
-        self.pattern = re.compile(f"{self.blank.removesuffix('+')}*+(?:{'|'.join(groups)})")
+        self.tokens = f"{self.blank.removesuffix('+')}*+(?:{'|'.join(groups)})"
         self.treatments = [_TREATMENTS.get(name, PLAIN) for name in self.terminals]
         self.passes = [
             size == 1 and action not in _SPECIAL for size, action in zip(self.sizes, self.actions, strict=True)
@@ -187,60 +191,15 @@ def _flatten(built: Lark) -> Tables:
     )
 
 
-def cache_directory() -> str:
-    """Where the tables are kept between runs."""
-    if chosen := os.environ.get("BACKPROP_CACHE_DIR"):
-        return chosen
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser(r"~\AppData\Local")
-    elif sys.platform == "darwin":
-        base = os.path.expanduser("~/Library/Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(base, "backprop")
+def _sources(text: str) -> bytes:
+    """All that the tables are made from: the grammar, Lark in its version, and what they are made into here."""
+    from importlib.machinery import PathFinder
 
-
-def _cache_file(text: str) -> str:
-    from binascii import crc32
-
-    tag = sys.implementation.cache_tag or "python"  # marshal differs between Pythons
-    return os.path.join(cache_directory(), f"grammar-{FORMAT}-{tag}-{crc32(text.encode()):08x}.tables")
-
-
-def _stored(path: str, text: str) -> Tables | None:
-    """The tables in a cache file, or None when it is not there, not whole or made from another grammar."""
-    import marshal
-    from binascii import crc32
-
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-        # marshal trusts its input, so bytes are read only when they are those that were written
-        if int.from_bytes(data[:4], "little") != crc32(data[4:]):
-            return None
-        made_from, columns = marshal.loads(data[4:])
-        return Tables(*columns) if made_from == text else None
-    except (OSError, ValueError, TypeError, EOFError):
-        return None
-
-
-def _store(path: str, text: str, tables: Tables) -> None:
-    """Keep the tables for the next run. Two processes may do so at once: each writes a whole file, the last stays."""
-    import marshal
-    from binascii import crc32
-
-    data = marshal.dumps((text, [getattr(tables, column.name) for column in fields(tables) if column.init]))
-    temporary = f"{path}.{os.getpid()}"
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(temporary, "wb") as file:
-            file.write(crc32(data).to_bytes(4, "little") + data)
-        os.replace(temporary, path)
-    except OSError:  # a read-only home costs time on every run, never an answer
-        import contextlib
-
-        with contextlib.suppress(OSError):
-            os.remove(temporary)
+    lark, told = PathFinder.find_spec("lark"), b""  # to import it would cost more than all the rest of a start
+    if lark is not None and lark.origin is not None:
+        with contextlib.suppress(OSError), open(lark.origin, "rb") as file:
+            told = file.read()  # its version is written there
+    return b"\0".join((str(FORMAT).encode(), told, text.encode()))
 
 
 _tables: Tables | None = None
@@ -251,11 +210,14 @@ def load_tables() -> Tables:
     global _tables
     if _tables is None:
         text = grammar_text()
-        path = _cache_file(text)
-        _tables = _stored(path, text)
-        if _tables is None:
+        sources = _sources(text)
+        columns = cache.recall("grammar", sources)
+        if columns is not None:
+            _tables = Tables(*columns)
+        else:
             _tables = build_tables(text)
-            _store(path, text, _tables)
+            columns = [getattr(_tables, column.name) for column in fields(_tables) if column.init]
+            cache.keep("grammar", sources, columns)
     return _tables
 
 
@@ -267,14 +229,14 @@ class Builder:
 
     def __init__(self, source: str, tables: Tables) -> None:
         self.syntax = Syntax(source)
-        self.name = re.compile(tables.name)
-        self.gap = re.compile(f"(?:{tables.blank})?=")
+        self.name = pattern(tables.name, source)
+        self.gap = pattern(f"(?:{tables.blank})?=", source)
         self.counts: list[int] = []  # items so far, of each list that is open
         self.labels: list[tuple[str, Span]] = []  # names left of = in the calls that are open
         self.word = ""  # input or param
         self.word_begin: int | None = None
-        # what stands left of =: a name, where it begins, and a function's parameters
-        self.left: tuple[str, int, tuple[tuple[str, Span], ...] | None] | None = None
+        # what stands left of =: where the name is, and a function's parameters
+        self.left: tuple[Span, tuple[tuple[str, Span], ...] | None] | None = None
 
     def action(self, alias: str) -> Callable[[Any, int, int], None]:
         found: Callable[[Any, int, int], None] = getattr(self, f"on_{alias}")
@@ -354,7 +316,7 @@ class Builder:
     def on_result(self, begins: Any, size: int, end: int) -> None:
         tree = self.syntax
         root = len(tree.kinds) - 1
-        tree.statements.append(Statement("expression", None, root, begins[-1], end))
+        tree.statements.add("expression", root, (begins[-1], end))
 
     def on_target(self, begins: Any, size: int, end: int) -> None:
         """The left side of `=` is taken back out of the columns: it is a name, or a function and its parameters."""
@@ -364,7 +326,7 @@ class Builder:
         begin, stop = tree.starts[root], tree.ends[root]
         bare = begin == begins[-2] and (stop == end - 1 or self.gap.match(tree.source, stop) is not None)  # not `(x) =`
         if kind == "name" and bare:
-            self.left = tree.source[begin:stop], begin, None
+            self.left = (begin, stop), None
             # popped one by one: a program of 10^6 assignments comes here 10^6 times
             tree.kinds.pop(), tree.arity.pop(), tree.first.pop(), tree.starts.pop(), tree.ends.pop()
             return
@@ -373,8 +335,8 @@ class Builder:
             from backprop.misreadings import bad_target
 
             raise bad_target(tree, root, (begins[-2], stop if bare else len(tree.source[: end - 1].rstrip())))
-        name, _ = tree.callees.pop(root)
-        self.left = name, begin, tuple((tree.text(at), tree.span(at)) for at in range(first, root))
+        _, name = tree.callees.pop(root)
+        self.left = name, tuple((tree.text(at), tree.span(at)) for at in range(first, root))
         self.take_back(first)
 
     def take_back(self, first: int) -> None:
@@ -384,12 +346,12 @@ class Builder:
 
     def on_assign(self, begins: Any, size: int, end: int) -> None:
         assert self.left is not None
-        name, begin, parameters = self.left
+        name, parameters = self.left
         root = len(self.syntax) - 1
         if parameters is None:
-            self.syntax.statements.append(Statement("assign", name, root, begin, end, begin))
+            self.syntax.statements.add("assign", root, (name[0], end), name)
         else:
-            self.syntax.statements.append(Statement("function", name, root, begin, end, begin, parameters))
+            self.syntax.statements.add("function", root, (name[0], end), name, parameters)
 
     def on_declaring(self, begins: Any, size: int, end: int) -> None:
         self.word, (self.word_begin, _) = self.name_at(begins[-1])
@@ -401,10 +363,10 @@ class Builder:
         self._declare(begins[-3], end, len(self.syntax) - 1)
 
     def _declare(self, begin: int, end: int, root: int | None) -> None:
-        name, _ = self.name_at(begin)
+        _, name = self.name_at(begin)
         kind: Any = self.word
         whole = begin if self.word_begin is None else self.word_begin
-        self.syntax.statements.append(Statement(kind, name, root, whole, end, begin))
+        self.syntax.statements.add(kind, root, (whole, end), name)
         self.word_begin = None  # the next one of the same line begins at its own name
 
     def remark(self, begin: int, end: int) -> None:
@@ -449,11 +411,11 @@ class Callables:
         expressions, number = self.tables.expressions, self.tables.number
         name, line = self.tables.name, expressions[number["NEWLINE"]]
         blank = self.tables.blank.removesuffix("+") + "*+"
-        scan = re.compile(
+        scan = (
             f"{expressions[number['COMMENT']]}|(?:^|;|{line}){blank}(?:(?:input|param)(?={blank}{name}))?{blank}"
             f"({name}){blank}(?:=(?!=)|(\\([^()=;#]*\\)){blank}=(?!=)|(?=[,\r\n;#]|$))"
         )
-        for found in scan.finditer(self.source):
+        for found in pattern(scan, self.source).finditer(self.source):
             if found.group(2) is not None:
                 self.defined.add(found.group(1))
             elif found.group(1) is not None and self.source[found.end(1) : found.end()].strip():
@@ -468,6 +430,8 @@ def parse(text: str, variables: Iterable[str] = (), origin: str | None = None) -
     '2*x*(x + 1)'
     """
     source = normal(text)
+    if len(source) > LONGEST_SOURCE:
+        raise TooLong(LONGEST_SOURCE, (0, 0), "characters").within("", origin)
     tables = load_tables()
     collecting = gc.isenabled()
     gc.disable()  # flat columns hold no cycles, and the collector would walk them over and over
@@ -482,7 +446,7 @@ def parse(text: str, variables: Iterable[str] = (), origin: str | None = None) -
 
 def _batches(tables: Tables, tree: Syntax, begins: array[int]) -> Iterator[Iterable[re.Match[str]]]:
     """The tokens, so many at a time, as long as the program is not too long. `begins` is where open parts begin."""
-    tokens = tables.pattern.finditer(tree.source)
+    tokens = pattern(tables.tokens, tree.source).finditer(tree.source)
     while len(tree) + len(begins) <= LARGEST_PROGRAM:
         yield islice(tokens, 10_000)
     raise TooLong(LARGEST_PROGRAM, (begins[-1], begins[-1] + 1))
@@ -507,7 +471,7 @@ def _drive(source: str, tables: Tables, callables: Callables) -> Syntax:
     name, end_of_text, accepting = number["NAME"], number["$END"], tables.accepting
 
     states: list[int] = []  # below `state`
-    begins = array("q")
+    begins = array("i")
     state = depth = end = 0
     for match in chain.from_iterable(_batches(tables, tree, begins)):
         # never None: each terminal is a group of the pattern, and asking would cost on every token
@@ -597,7 +561,7 @@ def lark_parser() -> Callable[[str], Syntax]:
         def lex(self, lexer_state: Any, parser_state: Any) -> Iterator[Token]:
             depth = 0
             callables = Callables(source, tables, ())
-            for match in tables.pattern.finditer(source):
+            for match in re.finditer(tables.tokens, source):
                 number = match.lastindex or 0
                 terminal = tables.terminals[number]
                 begin, end = match.start(number), match.end()

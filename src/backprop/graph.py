@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from backprop import mistakes, ops
 from backprop.arrays_text import MOST_AXES
 from backprop.mistakes import Span
 from backprop.ops import ATOM, Row
+from backprop.source_texts import SourceTexts
 from backprop.syntax import WHOLE, Statement, Syntax, literal, readings, slice_text
 from backprop.writing import Written, level_of_number, written
 
@@ -59,12 +60,12 @@ class Graph:
 
     source: str = ""
     codes: array[int] = field(default_factory=lambda: array("h"))
-    offsets: array[int] = field(default_factory=lambda: array("q", [0]))
-    args: array[int] = field(default_factory=lambda: array("q"))
-    starts: array[int] = field(default_factory=lambda: array("q"))
-    ends: array[int] = field(default_factory=lambda: array("q"))
-    names: dict[int, str] = field(default_factory=dict)
-    literals: dict[int, str] = field(default_factory=dict)
+    offsets: array[int] = field(default_factory=lambda: array("i", [0]))
+    args: array[int] = field(default_factory=lambda: array("i"))
+    starts: array[int] = field(default_factory=lambda: array("i"))
+    ends: array[int] = field(default_factory=lambda: array("i"))
+    names: MutableMapping[int, str] = field(default_factory=dict)
+    literals: MutableMapping[int, str] = field(default_factory=dict)
     inputs: dict[str, int] = field(default_factory=dict)
     defaults: dict[str, str] = field(default_factory=dict)
     params: list[str] = field(default_factory=list)
@@ -249,12 +250,10 @@ class _Function:
     born: int
 
 
-@dataclass(slots=True)
-class _Frame:
+class _Frame(NamedTuple):
     """Where to go on after a call that is being inlined: in which function, and what its parameters are bound to."""
 
-    resume: int
-    stop: int
+    rest: Iterator[int]
     local: dict[str, int]
     inside: _Function | None
 
@@ -288,11 +287,16 @@ class _Builder:
         self.conditions = conditions
         self.settings = settings
         self.given = frozenset(given)
-        self.graph = Graph(source=syntax.source)
+        source = syntax.source
+        self.names, self.literals = SourceTexts(source), SourceTexts(source)
+        self.graph = Graph(source=source, names=self.names, literals=self.literals)
+        self.is_plain = source.isascii()  # every number is in its plain form
         self.env: dict[str, int] = {}
+        self.binary: dict[str, int] = {}  # the codes of the signs met so far that take any two numbers
         self.functions: dict[str, _Function] = {}
         self.declared: set[str] = set()
-        self.is_condition = bytearray()
+        self.calls: dict[tuple[str, int], Row] = {}  # what was called so far, with how many operands
+        self.truths: set[int] = set()  # the nodes that are true or false
         self.sizes: dict[str, int] = {}
         self.inlined = 0
         self.shapes: dict[int, _Shape] = {}  # of the vectors that are written out
@@ -379,77 +383,86 @@ class _Builder:
         graph = self.graph
         before = len(graph.codes)
         node = self.evaluate(self.syntax.first[statement.root], statement.root)
-        if self.is_condition[node]:
+        if node in self.truths:
             raise mistakes.ConditionAsNumber(self.syntax.span(statement.root), self.syntax.text(statement.root))
-        fresh = node >= before and graph.codes[node] != INPUT and node not in graph.names
-        if statement.kind == "expression":
+        fresh = node >= before and graph.codes[node] != INPUT
+        if statement.name is None:
             # a bare name at the end is an output of its own only when it is an input or a constant
             if (not fresh and graph.codes[node] in (INPUT, CONST)) or graph.codes[node] == CONST:
                 node = self.add(ops.by_name("copy"), (node,), self.syntax.span(statement.root))
             return node
-        assert statement.name is not None
         if not fresh:
             node = self.add(ops.by_name("copy"), (node,), self.syntax.span(statement.root))
-        graph.names[node] = statement.name
+        self.names.place(node, statement.name_begin, statement.name_begin + len(statement.name))
         self.env[statement.name] = node
         return node
 
     # -- expressions ---------------------------------------------------------------------------------------------
 
     def evaluate(self, first: int, root: int) -> int:
-        """Walk a run of syntax nodes with a stack of graph nodes, inlining calls of the user's functions."""
-        syntax = self.syntax
-        kinds, arity, text = syntax.kinds, syntax.arity, syntax.text
+        """Walk a run of syntax nodes with a stack of graph nodes, inlining calls of the user's functions.
+
+        Names that are known and signs between two numbers are most of a large program: they take no call of their own.
+        """
+        syntax, graph, truths, binary = self.syntax, self.graph, self.truths, self.binary
+        source, kinds, arity, starts, ends = syntax.source, syntax.kinds, syntax.arity, syntax.starts, syntax.ends
+        codes, offsets, args = graph.codes, graph.offsets, graph.args
         stack: list[int] = []
         frames: list[_Frame] = []
-        local: dict[str, int] = {}
+        known = self.env  # and inside a function its parameters
         inside: _Function | None = None
-        at, stop = first, root + 1
+        rest = iter(range(first, root + 1))
         while True:
-            if at == stop:
+            for at in rest:
+                kind = kinds[at]
+                if kind == "name":
+                    name = source[starts[at] : ends[at]]
+                    node = known.get(name)
+                    stack.append(self.name(name, at, inside) if node is None else node)
+                elif kind == "number":
+                    stack.append(self.number_node(at))
+                elif (code := binary.get(kind)) is not None and not (truths and truths.intersection(stack[-2:])):
+                    right = stack.pop()
+                    args.append(stack[-1])
+                    args.append(right)
+                    stack[-1] = len(codes)
+                    codes.append(code)
+                    offsets.append(len(args))
+                    graph.starts.append(starts[at])
+                    graph.ends.append(ends[at])
+                else:
+                    count = arity[at]
+                    operands = tuple(stack[len(stack) - count :])
+                    del stack[len(stack) - count :]
+                    if kind != "call":
+                        stack.append(self.sign(kind, operands, at))
+                        continue
+                    name, span = syntax.callees[at]
+                    function = self.functions.get(name)
+                    labels = self.labels(at) if syntax.keywords else []
+                    if function is None and labels:
+                        stack.append(self.labelled(name, operands, labels, at, span))
+                    elif function is None:
+                        stack.append(self.operation(self.called(name, count, at, span), operands, at))
+                    elif labels:
+                        _, label, where = labels[0]
+                        raise mistakes.KeywordForOwnFunction(name, function.parameters, label, where)
+                    else:
+                        if not frames:  # the first call counts those inside it
+                            self.enter(name, function, count, at)
+                        elif len(function.parameters) != count:
+                            raise self.wrong_count(name, function, count, at)
+                        frames.append(_Frame(rest, known, inside))
+                        known, inside = dict(zip(function.parameters, operands, strict=True)), function
+                        rest = iter(range(function.first, function.root + 1))
+                        break
+            else:
                 if not frames:
                     return stack[-1]
-                frame = frames.pop()
-                at, stop, local, inside = frame.resume, frame.stop, frame.local, frame.inside
-                continue
-            kind = kinds[at]
-            if kind == "name":
-                stack.append(self.name(text(at), at, local, inside))
-            elif kind == "number":
-                stack.append(self.constant(self.number(at), syntax.span(at)))
-            elif kind == "call":
-                count = arity[at]
-                operands = tuple(stack[len(stack) - count :])
-                del stack[len(stack) - count :]
-                name, name_span = syntax.callees[at]
-                function = self.functions.get(name)
-                labels = self.labels(at) if syntax.keywords else []
-                if function is None and labels:
-                    stack.append(self.labelled(name, operands, labels, at, name_span))
-                elif function is None:
-                    stack.append(self.operation(self.called(name, count, at, name_span), operands, at))
-                elif labels:
-                    _, label, where = labels[0]
-                    raise mistakes.KeywordForOwnFunction(name, function.parameters, label, where)
-                else:
-                    if not frames:  # the first call counts those inside it
-                        self.enter(name, function, count, at)
-                    elif len(function.parameters) != count:
-                        raise self.wrong_count(name, function, count, at)
-                    frames.append(_Frame(at + 1, stop, local, inside))
-                    local = dict(zip(function.parameters, operands, strict=True))
-                    at, stop, inside = function.first, function.root + 1, function
-                    continue
-            else:
-                count = arity[at]
-                operands = tuple(stack[len(stack) - count :])
-                del stack[len(stack) - count :]
-                stack.append(self.sign(kind, operands, at))
-            at += 1
+                rest, known, inside = frames.pop()
 
-    def name(self, name: str, at: int, local: dict[str, int], inside: _Function | None) -> int:
-        if name in local:
-            return local[name]
+    def name(self, name: str, at: int, inside: _Function | None) -> int:
+        """The node of a name that is no parameter of the function around it."""
         node = self.env.get(name)
         if node is not None:
             if inside is not None and node >= inside.born:
@@ -544,6 +557,8 @@ class _Builder:
         return literal(self.syntax.text(at))
 
     def called(self, name: str, count: int, at: int, span: Span) -> Row:
+        if (found := self.calls.get((name, count))) is not None:
+            return found
         rows = ops.called(name)
         if not rows:
             raise self.unknown_function(name, "", span)
@@ -551,6 +566,7 @@ class _Builder:
         for row in rows if len(rows) == 1 else sorted(rows, key=lambda row: bool(row.settings)):
             if row.takes(count):
                 self.refuse_many(row, name, count, at)
+                self.calls[name, count] = row
                 return row
         raise mistakes.WrongNumberOfOperands(name, [row.parameters for row in rows], count, self.syntax.span(at))
 
@@ -633,7 +649,7 @@ class _Builder:
                 callee = callees[node][0] if node in callees else ""
                 if callee in self.functions and callee not in sizes:
                     break
-                size += 1 + sizes.get(callee, 0)
+                size = min(size + 1 + sizes.get(callee, 0), mistakes.TooLarge.most)
                 node += 1
             if node > root:
                 sizes[caller] = size
@@ -650,8 +666,9 @@ class _Builder:
             return self.array(kind, operands, at)
         if kind == "neg" and self.syntax.kinds[at - 1] == "number":  # -2 is one number, not an operation on 2
             node = operands[0]
-            graph.literals[node] = f"-{graph.literals[node]}"
-            graph.starts[node] = self.syntax.starts[at]
+            start, text = self.syntax.starts[at], f"-{graph.literals[node]}"
+            graph.starts[node] = start
+            self.literals.put(node, text, start)
             return node
         if kind == "ifelse":
             value, condition, otherwise = operands
@@ -659,18 +676,23 @@ class _Builder:
             return self.operation(
                 ops.by_name("where"), (condition, value, otherwise), at, [places[1], places[0], places[2]]
             )
-        return self.operation(ops.by_name(kind), operands, at)
+        row = ops.by_name(kind)
+        node = self.operation(row, operands, at)
+        if len(operands) == 2 and not (row.conditions or row.gives_condition or row.settings):
+            self.binary[kind] = row.code
+        return node
 
     def operation(self, row: Row, operands: tuple[int, ...], at: int, places: Sequence[int] = ()) -> int:
         """One operation; `places` are the syntax nodes of its operands where they do not stand in the row's order."""
-        is_condition = self.is_condition
-        for position, operand in enumerate(operands):
-            if bool(is_condition[operand]) != (position in row.conditions):
-                span = self.syntax.span((places or self.syntax.operands(at))[position])
-                text = self.syntax.source[span[0] : span[1]]
-                if is_condition[operand]:
-                    raise mistakes.ConditionAsNumber(span, text)
-                raise mistakes.NumberAsCondition(row.name, span, text)
+        truths = self.truths
+        if truths or row.conditions:
+            for position, operand in enumerate(operands):
+                if (operand in truths) != (position in row.conditions):
+                    span = self.syntax.span((places or self.syntax.operands(at))[position])
+                    text = self.syntax.source[span[0] : span[1]]
+                    if operand in truths:
+                        raise mistakes.ConditionAsNumber(span, text)
+                    raise mistakes.NumberAsCondition(row.name, span, text)
         if row.settings:
             self.refuse_settings(row, operands, places or self.syntax.operands(at))
         return self.add(row, operands, self.syntax.span(at))
@@ -774,24 +796,35 @@ class _Builder:
             del graph.literals[node]
             self.shapes.pop(node, None)
         del graph.codes[first:], graph.starts[first:], graph.ends[first:]
-        del graph.offsets[first + 1 :], self.is_condition[first:]
+        del graph.offsets[first + 1 :]
 
     # -- nodes ---------------------------------------------------------------------------------------------------
 
     def add(self, row: Row, operands: tuple[int, ...], span: Span) -> int:
-        self.is_condition.append(row.gives_condition)
-        return self.graph.add(row.code, operands, span)
+        node = self.graph.add(row.code, operands, span)
+        if row.gives_condition:
+            self.truths.add(node)
+        return node
 
     def constant(self, text: str, span: Span) -> int:
-        self.is_condition.append(False)
         node = self.graph.add(CONST, (), span)
-        self.graph.literals[node] = text
+        self.literals[node] = text
+        return node
+
+    def number_node(self, at: int) -> int:
+        begin, end = span = self.syntax.starts[at], self.syntax.ends[at]
+        node = self.graph.add(CONST, (), span)
+        if self.is_plain and end - begin <= mistakes.LONGEST_NUMBER:
+            self.literals.place(node, begin, end)
+        else:
+            self.literals.put(node, self.number(at), begin)
         return node
 
     def input(self, name: str, span: Span) -> int:
         if name not in self.graph.inputs:
-            self.is_condition.append(name in self.conditions)
-            self.env[name] = self.graph.add_input(name, span)
+            node = self.env[name] = self.graph.add_input(name, span)
+            if name in self.conditions:
+                self.truths.add(node)
         return self.graph.inputs[name]
 
 

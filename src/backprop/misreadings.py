@@ -482,7 +482,7 @@ def _character(place: _Place) -> Mistake:
     if character in _PRIMES and glued:
         call = re.compile(rf"[{_PRIMES}]*(\([^()\n]{{0,40}}\))").match(source, place.begin)
         name = _short(place.operand)
-        return mistakes.PrimeMark(name, f"{name}{call.group(1)}" if call else "", place.span)
+        return mistakes.PrimeMark(name, f"{name}{_short(call.group(1), 42)}" if call else "", place.span)
     if character in _QUOTES:
         return mistakes.QuoteMark(character, place.span)
     import unicodedata  # for its name

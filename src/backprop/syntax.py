@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args, overload
 
 from backprop.mistakes import Span
+
+StatementKind = Literal["expression", "assign", "input", "param", "function"]
+_STATEMENTS = get_args(StatementKind)
 
 
 @dataclass(slots=True)
@@ -24,7 +27,7 @@ class Statement:
     `parameters` are a function's parameter names with their spans.
     """
 
-    kind: Literal["expression", "assign", "input", "param", "function"]
+    kind: StatementKind
     name: str | None
     root: int | None
     begin: int
@@ -39,6 +42,71 @@ class Statement:
     @property
     def name_span(self) -> Span | None:
         return None if self.name is None else (self.name_begin, self.name_begin + len(self.name))
+
+
+class Statements(Sequence[Statement]):
+    """The statements of a program as columns: one of a million assignments has a million. `Statement` is a view."""
+
+    __slots__ = ("begins", "ends", "kinds", "name_begins", "name_ends", "parameters", "roots", "source")
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.kinds = bytearray()
+        self.roots, self.begins, self.ends = array("i"), array("i"), array("i")
+        self.name_begins, self.name_ends = array("i"), array("i")
+        self.parameters: dict[int, tuple[tuple[str, Span], ...]] = {}
+
+    def add(
+        self,
+        kind: StatementKind,
+        root: int | None,
+        span: Span,
+        name: Span = (-1, -1),
+        parameters: tuple[tuple[str, Span], ...] = (),
+    ) -> None:
+        """Put one more at the end; the span of `name` is (-1, -1) for a statement that binds none."""
+        if parameters:
+            self.parameters[len(self.kinds)] = parameters
+        self.kinds.append(_STATEMENTS.index(kind))
+        self.roots.append(-1 if root is None else root)
+        self.begins.append(span[0])
+        self.ends.append(span[1])
+        self.name_begins.append(name[0])
+        self.name_ends.append(name[1])
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def __iter__(self) -> Iterator[Statement]:
+        return (self[at] for at in range(len(self)))
+
+    @overload
+    def __getitem__(self, at: int) -> Statement: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Statement]: ...
+
+    def __getitem__(self, at: int | slice) -> Statement | list[Statement]:
+        if isinstance(at, slice):
+            return [self[place] for place in range(*at.indices(len(self)))]
+        begin, root = self.name_begins[at], self.roots[at]
+        return Statement(
+            _STATEMENTS[self.kinds[at]],
+            None if begin < 0 else self.source[begin : self.name_ends[at]],
+            None if root < 0 else root,
+            self.begins[at],
+            self.ends[at],
+            begin,
+            self.parameters.get(at % len(self), ()) if self.parameters else (),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Statements) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Statements({list(self)})"
 
 
 @dataclass(slots=True)
@@ -64,13 +132,16 @@ class Syntax:
     source: str
     kinds: list[str] = field(default_factory=list)
     arity: array[int] = field(default_factory=lambda: array("i"))
-    first: array[int] = field(default_factory=lambda: array("q"))
-    starts: array[int] = field(default_factory=lambda: array("q"))
-    ends: array[int] = field(default_factory=lambda: array("q"))
+    first: array[int] = field(default_factory=lambda: array("i"))
+    starts: array[int] = field(default_factory=lambda: array("i"))
+    ends: array[int] = field(default_factory=lambda: array("i"))
     callees: dict[int, tuple[str, Span]] = field(default_factory=dict)
     keywords: dict[int, tuple[str, Span]] = field(default_factory=dict)
-    statements: list[Statement] = field(default_factory=list)
     expectations: list[Expectation] = field(default_factory=list)
+    statements: Statements = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.statements = Statements(self.source)
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -296,10 +367,10 @@ def canonical(syntax: Syntax, full: bool = False) -> str:
 # What separates two names without being seen.
 _UNSEEN = "\u200b\u2060\ufeff"
 # A whole number in base 16, 8 or 2, as other languages write it.
-_BASED = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)(?!\w)")
+_BASED = r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)(?!\w)"
 
 
-_SUBSCRIPT = re.compile(r"\([0-9]+\)")
+_SUBSCRIPT = r"\([0-9]+\)"
 
 
 def _set_apart(syntax: Syntax, entry: int) -> bool:
@@ -343,9 +414,11 @@ def readings(syntax: Syntax, most: int = 20, longest: int = 200) -> list[tuple[S
             or (below == "pow" and kind == "pow")  # x²^3
             or (below == "pow" and glued and last not in _SUPERSCRIPTS and (then.isalpha() or then == "√"))  # e^2x
             or (below == "pow" and kinds[left - 1] == "name" and source.startswith("(", ends[left]))  # e^x(y + 1)
-            or (below == "name" and kind == "juxtapose" and _SUBSCRIPT.match(source, ends[left]))  # x(1) is no entry
+            or (
+                below == "name" and kind == "juxtapose" and re.compile(_SUBSCRIPT).match(source, ends[left])
+            )  # x(1) is no entry
             or (below == kind == "factorial")  # n!! is not the product of every other number
-            or (below == "number" and glued and _BASED.match(source, starts[node]))  # 0x10
+            or (below == "number" and glued and re.compile(_BASED).match(source, starts[node]))  # 0x10
             or (kind == "juxtapose" and not glued and not source[ends[left] : starts[node - 1]].strip(_UNSEEN))
         )
         if doubtful and node - first[node] < longest:
