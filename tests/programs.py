@@ -56,6 +56,34 @@ def programs(draw: st.DrawFn, statements: int = 5) -> str:
     return "; ".join(lines)
 
 
+# operations that have no value, or no derivative, somewhere, and choices of which one branch may have none
+DARING = (
+    *("log({0})", "sqrt({0})", "1/({0})", "({0})^1.5", "({0})^({1})", "asin({0})", "acosh({0})", "({0})*({1})"),
+    *("({0}) + ({1})", "({0}) - ({1})", "max({0}, {1})", "min({0}, {1})", "abs({0})", "relu({0})", "sin({0})"),
+    *(
+        "sign({0})",
+        "floor({0})",
+        "clip({0}, -1, 1)",
+        "({0})^2",
+        "where({0} > 0, {1}, {2})",
+        "where({0} == 0, {1}, {2})",
+    ),
+    *("where({0} > {1}, {2}, {0})", "where({0} > 0 and {1} < 1, {2}, {1})", "where({0} != 1, {1}, {2})"),
+    "where(not ({0} > 0) or {1} > 0.5, {2}, {1})",
+)
+
+
+@st.composite
+def daring(draw: st.DrawFn, statements: int = 7) -> str:
+    """A program that may have no value at many points, and of which branches not taken often have none."""
+    known, lines = list(NAMES), list[str]()
+    for place in range(draw(st.integers(1, statements))):
+        operands = st.sampled_from([*known[-3:], *known, "0.5", "2"])
+        lines.append(f"n{place} = " + draw(st.sampled_from(DARING)).format(*(draw(operands) for _ in range(3))))
+        known.append(f"n{place}")
+    return "; ".join([*lines, " + ".join(known[-2:])])
+
+
 def at_a_kink(here: Point) -> bool:
     """Whether any node has a kink there, so that laws about derivatives say nothing."""
     return any(kinks(here.graph, here.kind, here.values))

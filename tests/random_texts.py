@@ -13,11 +13,11 @@ from hypothesis import strategies as some
 LETTERS = "xyabe"
 LEAVES = ("x", "y", "α", "x₁", "x2", "E", "in", "input", "π", "∞", "2", "0.5", ".5", "3.", "1e3", "2E-3", "½", "2¾")
 BLANKS = ("", " ", "  ", "\t", "\u00a0")
-BINARY = (*"+-*/^@%·×÷−<>≠", "**", "<=", ">=", "==", "!=", " and ", " or ")
+BINARY: tuple[str, ...] = (*"+-*/^@%·×÷−<>≠", "**", "<=", ">=", "==", "!=", " and ", " or ")
 BOUNDS = ("", "0", "1", "-2", "+3", " − 1 ", "\n12")
 STEPS = ("", ":", ":2", ": -1")
 # % stands for an expression, $ for a slice
-SHAPES = (
+SHAPES: tuple[str, ...] = (
     *("%~%",) * 10,  # ~ for a sign between two
     *("(%)", "(\n% )", "-%", "+ %", "not %", "|%|", "‖%‖", "√(%)", "∛%", "(%)²", "%⁻¹", "(%)!", "(%)ᵀ", "(%).T"),
     *("sin(%)", "max(%, %)", "sum(%, axis=%)", "2 a(%)", "(%)(%)", "[%, 1]", "[%,\n%,]"),
@@ -25,8 +25,8 @@ SHAPES = (
 )
 STATEMENTS = ("input x", "param w = 0.5", "input y = -1, z", "input = 3", "# expect x = 2", "")
 ENDS = ("; ", "\n", "\r\n", "\n\n")
-SLIPS = (*"()[]|,;=!<+-*^/2x'\n #\\²½", "if ")
-PIECES = (
+SLIPS: tuple[str, ...] = (*"()[]|,;=!<+-*^/2x'\n #\\²½", "if ")
+PIECES: tuple[str, ...] = (
     *"xy2½²⁻ᵀ()[]|‖,;:=<≤+-*^/%@√.'\"#_&:{}$\\ \n\ré\x00\ud800",
     *(".5", "==", "!", "!=", "**", ".T", "&&", ":=", "e\u0301", "sin"),
     *("if", "else", "and", "or", "not", "input ", "param", "let ", "def "),

@@ -73,17 +73,32 @@ def test_tables_are_built_once_and_kept_for_the_user_alone(file: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
+def flip(file: Path) -> None:
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+
+
+def writable(file: Path, mode: int) -> None:
+    lie(file)
+    file.chmod(mode)
+
+
+def replaced(file: Path, make: Callable[[], object]) -> None:
+    file.unlink()
+    make()
+
+
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "empty": lambda file: file.write_bytes(b""),
     "cut off": lambda file: file.write_bytes(file.read_bytes()[:-1000]),
     "noise": lambda file: file.write_bytes(bytes(range(256)) * 100),
-    "one bit": lambda file: file.write_bytes(file.read_bytes()[:-1] + bytes([file.read_bytes()[-1] ^ 1])),
+    "one bit": flip,
     "a link": lambda file: file.symlink_to(file.rename(file.with_suffix(".other"))),
-    "a second name": lambda file: os.link(file, file.with_suffix(".other")),
-    "written by others": lambda file: (lie(file), file.chmod(0o666)),
-    "written by the group": lambda file: (lie(file), file.chmod(0o620)),
-    "a link to nowhere": lambda file: (file.unlink(), file.symlink_to("/nowhere")),
-    "a pipe": lambda file: (file.unlink(), os.mkfifo(file)),
+    "a second name": lambda file: file.with_suffix(".other").hardlink_to(file),
+    "written by others": lambda file: writable(file, 0o666),
+    "written by the group": lambda file: writable(file, 0o620),
+    "a link to nowhere": lambda file: replaced(file, lambda: file.symlink_to("/nowhere")),
+    "a pipe": lambda file: replaced(file, lambda: os.mkfifo(file)),
 }
 
 
@@ -182,7 +197,7 @@ def test_a_run_that_is_killed_while_it_writes_leaves_no_half_tables(tmp_path: Pa
     assert not ask(tmp_path)
 
 
-@pytest.mark.parametrize("processes", [2, 8])
+@pytest.mark.parametrize("processes", [2, pytest.param(8, marks=pytest.mark.slow)])
 def test_processes_may_fill_the_cache_at_once(tmp_path: Path, processes: int) -> None:
     environment = {**os.environ, "BACKPROP_CACHE_DIR": str(tmp_path)}
     running = [

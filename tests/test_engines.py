@@ -85,7 +85,7 @@ def as_compiled(graph: Graph, inputs: Mapping[int, float], wrt: Sequence[int]) -
     moving = bytearray(len(graph))
     for node in wrt:
         moving[node] = 1
-    lists = plain.run(names, graph, leaves, moving)
+    lists = plain.careful(names, graph, leaves, moving)
     return None if lists is None else found(graph, lists.columns(), moving)
 
 

@@ -27,7 +27,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backprop import mistakes
-from backprop.mapping import folders, gathering, lines, tables, tasks
+from backprop.mapping import folders, gathering, lines, tables, tasks, whole
 from backprop.mapping.crews import Alone, Processes, refuse_other_versions, versions
 from backprop.mapping.gathering import Job, crew_for, portion, to_folder, to_stream, to_sums
 from backprop.mapping.partitions import files
@@ -176,6 +176,19 @@ def test_a_quotation_mark_inside_a_cell_opens_nothing(tmp_path: Path) -> None:
     parts = list(Source(str(path)).parts())
     assert len(parts) > 3
     assert sum(len(cells(part, ["a", "b"])) for part in parts) == 200
+
+
+@pytest.mark.parametrize("text", ["x,y\n", "x,y"])
+def test_a_table_without_rows_is_one_part(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "empty.csv"
+    path.write_text(text, encoding="utf-8")
+    assert call("map", "x*y", str(path), "--jobs", "2") == (0, "x,y,f,d_x,d_y,note\n", "")
+
+
+def test_files_of_several_formats_are_one_table(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x\n1\n", encoding="utf-8")
+    (tmp_path / "b.ndjson").write_text('{"x": 2}\n', encoding="utf-8")
+    assert call("map", "x^2", str(tmp_path), "--keep", "none", "--value-only")[1] == "f,note\n1,\n4,\n"
 
 
 def test_what_cannot_be_cut_is_one_part(tmp_path: Path) -> None:
@@ -393,7 +406,7 @@ def test_few_tasks_are_out_at_a_time(tmp_path: Path) -> None:
             return super().submit(work, *given)
 
     crew = Counting({})
-    for _ in in_order(crew, made.tasks(lambda _: ""), {}):
+    for _ in in_order(crew, made.tasks(lambda _: "", crew), {}):
         out[0] -= 1
     assert len(made.parts) > 30
     assert out[1] <= crew.room
@@ -410,7 +423,7 @@ def test_a_killed_process_costs_a_retry_and_no_row(tmp_path: Path) -> None:
             killed[0].kill()
 
     with tasks.employed(crew):
-        found = list(in_order(crew, made.tasks(lambda _: ""), {}, keep))
+        found = list(in_order(crew, made.tasks(lambda _: "", crew), {}, keep))
     assert killed
     assert sum(one.outcome.rows for one in found) == 200
     assert multiprocessing.active_children() == []
@@ -440,10 +453,10 @@ def test_an_interrupt_leaves_no_process_and_nothing_unfinished(where: str, tmp_p
 
 def ended(group: int, end: float) -> bool:
     """Whether no process of a group works any more; the last of them, which tidies up, ends by itself."""
-    psutil = pytest.importorskip("psutil", reason="what looks for processes that are left")
     while time.monotonic() < end:
-        found = [one for one in psutil.process_iter(["status"]) if one.info["status"] != "zombie"]
-        if not any(os.getpgid(one.pid) == group for one in found if one.is_running()):
+        listed = subprocess.run(["ps", "-eo", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
+        found = [line.split() for line in listed.splitlines()]
+        if not any(pgid == str(group) and not state.startswith("Z") for pgid, state in found):
             return True
         time.sleep(0.05)
     return False
@@ -573,7 +586,7 @@ def test_a_table_that_fails_later_can_be_gone_on_with(tmp_path: Path, counted: l
 
 
 def test_a_part_that_is_not_to_be_seen_here_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "SEEN", 0.0)
+    monkeypatch.setattr(whole, "SEEN", 0.0)
     folder = folders.Folder(str(tmp_path / "out"), ".csv", {}, resume=False)
     outcome = Outcome(tasks.Counts(), None, tasks.Sample(0))
     with pytest.raises(Mistake, match=r"part-00000\.csv was written on far, and it is not to be seen from here"):
@@ -606,5 +619,5 @@ def test_other_versions_are_refused_in_words() -> None:
 
 
 def test_little_is_sent_to_a_worker(tmp_path: Path) -> None:
-    (task, *_) = job(points(tmp_path)).tasks(lambda place: f"/shared/out/part-{place:05d}.parquet")
+    (task, *_) = job(points(tmp_path)).tasks(lambda place: f"/shared/out/part-{place:05d}.parquet", Alone())
     assert len(pickle.dumps(task)) < 1000

@@ -171,7 +171,11 @@ NOT_OF_A_TEXT = {
     "apart",
     *("unknown-kind", "kind-argument", "extra-missing", "not-exact", "too-large-for-kind"),
     *("interval-for-number", "empty-interval", "endless-interval", "not-proven", "no-such-element"),
-    *("not-real", "unreadable-array", "empty-array", "no-word", "not-elementwise"),
+    *("not-real", "unreadable-array", "empty-array", "no-word", "no-engine", "not-elementwise", "one-column"),
+    *("missing-column", "bound-column", "column-twice", "column-type", "column-changes", "table-cell", "ragged-row"),
+    *("bad-record", "row-undefined", "no-column", "slope-of-array"),
+    *("cluster-unreachable", "cluster-differs", "cluster-lost", "worker-lost", "part-missing", "folder-taken"),
+    *("cannot-resume", "other-columns"),
 }
 
 

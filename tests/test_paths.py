@@ -4,6 +4,7 @@ out apart, and against reverse mode."""
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 import json
 import math
@@ -13,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backprop.factors import product_of
@@ -25,6 +26,7 @@ from backprop.path_sums import (
     count,
     exit_code,
     factor,
+    listed,
     listing,
     routes,
     size_total,
@@ -34,6 +36,7 @@ from backprop.path_sums import (
     undefined,
 )
 from backprop.record import Trace
+from backprop.render.csv import csv_line
 from backprop.render.look import Look
 from backprop.render.paths import lines
 from backprop.tracing import trace
@@ -545,6 +548,86 @@ def test_json_holds_every_path_once():
         "term": 3,
         "sum": 6,
     }
+
+
+def read_back(found: Routes, form: str) -> list[dict[str, Any]]:
+    """The paths as a reader of JSON lines or CSV finds them."""
+    text = shown([found], format=form)
+    if form == "csv":
+        return list(csv.DictReader(text))
+    return [record for record in map(json.loads, text) if record["what"] == "path"]
+
+
+@pytest.mark.parametrize("largest_tail", [1, 5, 4096])
+@given(made=graphs(st.sampled_from([2.0, -0.5, 0.0, 1e300, None])), symbolic=st.booleans())
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_lines_written_in_stretches_hold_what_each_path_holds(monkeypatch, largest_tail, made, symbolic):
+    """However few edges the shared tails have, so that paths are put together from heads and tails of any length."""
+    monkeypatch.setattr(listed, "LARGEST_TAIL", largest_tail)
+    for edge in made.edges:
+        edge.formula = f"{edge.source}*{edge.key}"
+    found = Routes(made, "n0", symbolic=symbolic)
+    paths = list(listing(found))
+    records, rows = read_back(found, "ndjson"), read_back(found, "csv")
+    assert len(paths) == len(records) == len(rows)
+    # JSON has no infinity, and a text in its place
+    infinite = {math.inf: "Infinity", -math.inf: "-Infinity"}
+    for path, record, row in zip(paths, records, rows, strict=True):
+        assert (record["index"], record["nodes"], record["keys"]) == (path.index, path.nodes, path.keys)
+        assert record["formulas"] == path.formulas
+        assert record.get("term") == (path.product if symbolic else infinite.get(path.term, path.term))
+        assert record.get("sum") == (None if symbolic else infinite.get(path.running, path.running))
+        assert record.get("partials", path.partials) == path.partials
+        assert row["path"].split() == path.nodes
+        assert row["formulas"] == " · ".join(path.formulas)
+        assert row["term"] == (path.product if symbolic else "" if path.term is None else f"{path.term:g}")
+    table = shown([found])
+    if paths:
+        told = [line.split() for line in table[3 : 3 + len(paths)]]
+        assert [line[0] for line in told] == [str(path.index) for path in paths]
+        assert [line[1 : 2 * len(path.nodes) : 2] for line, path in zip(told, paths, strict=True)] == [
+            path.nodes for path in paths
+        ]
+
+
+def test_a_large_trace_has_the_paths_of_the_same_trace_read_from_json():
+    """Its edges are views on columns, of which the paths make no record that nobody sees."""
+    program = "\n".join(["y0 = x", *(f"y{k + 1} = 0.5*y{k} + a*y{k} + relu(-y{k})" for k in range(350))])
+    large = trace(program, {"x": 1, "a": 0.5}, check=False)
+    assert not isinstance(large.nodes, list)
+    again = Trace.from_json(large.to_json())
+    for name in ("x", "a"):
+        one, other = Routes(large, name), Routes(again, name)
+        assert (count(one), total(one)) == (count(other), total(other))
+        for show, form in (("count", "csv"), ("top", "ndjson"), ("factor", "table")):
+            assert shown([one], show=show, format=form) == shown([other], show=show, format=form)
+        start = [list(itertools.islice(lines([found], Look()), 20)) for found in (one, other)]
+        assert start[0] == start[1]
+
+
+def test_the_first_lines_of_very_long_paths_are_there_without_hundreds_of_others():
+    """A row of 3^2000 paths has a hundred thousand letters: the widths come from the first rows, few of such length."""
+    found = Routes(written_diamonds(2000, (1.0, 0.5, 0.25)), "y0")
+    seen = 0
+    ways = found.network.once(listed.Ways)
+    tails = ways.tails
+
+    def counted(node: int) -> Any:
+        nonlocal seen
+        seen += 1
+        return tails(node)
+
+    ways.tails = counted
+    first = list(itertools.islice(lines([found], Look()), 4))
+    assert first[3].startswith("1  y0 → a0 → s0 → y1")
+    assert seen == 1
+
+
+@given(st.lists(st.text('ab ,"\n\r;\u2028é', max_size=4), min_size=1, max_size=4))
+def test_a_line_of_csv_is_that_of_the_standard_library(row):
+    held = io.StringIO()
+    csv.writer(held, lineterminator="").writerow(row)
+    assert csv_line(row) == held.getvalue()
 
 
 def test_json_lines_are_one_record_each():

@@ -250,6 +250,91 @@ def test_a_message_never_lists_thousands_of_names() -> None:
         assert len(refused.value.cause) + len(refused.value.repair) < 1_000
 
 
+N = 10_000
+# Text, point, value and slope along x: all of them known on paper.
+DEEP: dict[str, tuple[str, dict[str, float], float, float]] = {
+    "brackets around sums": ("(" * N + "x" + "+y)*1" * N, {"x": 2, "y": 1}, 2 + N, 1),
+    "brackets to the right": ("x+(" * N + "x" + ")" * N, {"x": 2}, 2 * (N + 1), N + 1),
+    "minus": ("-" * N + "x", {"x": 2}, 2, 1),
+    "powers": ("x^" * N + "x", {"x": 1}, 1, 1),
+    "bars": ("|(" * N + "x" + ")|" * N, {"x": 2}, 2, 1),
+    "choices": ("x if x > 0 else " * N + "x", {"x": 2}, 2, 1),
+    "choices in brackets": ("(" * N + "x" + " if x > 0 else y)" * N, {"x": 2, "y": 1}, 2, 1),
+    "largest of": ("max(1, " * N + "x" + ")" * N, {"x": 2}, 2, 1),
+    "a function of itself": ("f(z) = z + 1\n" + "f(" * N + "x" + ")" * N, {"x": 2}, 2 + N, 1),
+    "functions one after the other": (
+        "f0(z) = 3*z\n" + "\n".join(f"f{i + 1}(z) = f{i}(z) + 1" for i in range(N)) + f"\nf{N}(x)",
+        {"x": 2},
+        6 + N,
+        3,
+    ),
+    "a name set again": ("y = x\n" + "y = y + 1\n" * N + "y", {"x": 2}, 2 + N, 1),
+    "a function of thousands": (
+        f"f({', '.join(f'a{i}' for i in range(N))}) = {'+'.join(f'a{i}' for i in range(N))}\nf({', '.join(['x'] * N)})",
+        {"x": 2},
+        2 * N,
+        N,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_ten_thousand_of_anything_within_each_other_are_no_deeper_than_one(name: str) -> None:
+    import backprop
+
+    text, point, value, slope = DEEP[name]
+    found, gradient = backprop.grad(text, point)
+    assert (found, gradient["x"]) == (value, slope)
+
+
+@pytest.mark.parametrize("count", [100, 5_000])
+def test_functions_that_double_are_refused_at_once_however_many(count: int) -> None:
+    from backprop.grammar import parse
+    from backprop.graph import build
+    from backprop.mistakes import TooLarge
+
+    text = "f0(z) = z\n" + "\n".join(f"f{i + 1}(z) = f{i}(z) + f{i}(z)" for i in range(count)) + f"\nf{count}(x)"
+    with pytest.raises(TooLarge) as refused:
+        build(parse(text))
+    assert ("more than 10^1000" if count > 3_400 else "about 10^30") in refused.value.cause
+
+
+def kept_and_peak(text: str, operations: int) -> tuple[float, float]:
+    """Bytes an operation: what the graph of a program keeps, and the most while it is read and built."""
+    import tracemalloc
+
+    from backprop.grammar import parse
+    from backprop.graph import build
+
+    build(parse("x*y + 1.5"))
+    tracemalloc.start()
+    try:
+        tree = parse(text)
+        graph = build(tree)
+        _, peak = tracemalloc.get_traced_memory()
+        del tree
+        kept, _ = tracemalloc.get_traced_memory()
+        assert len(graph) >= operations
+    finally:
+        tracemalloc.stop()
+    return kept / operations, peak / operations
+
+
+@pytest.mark.parametrize("name", ["wide", "chain", "nested", "functions"])
+def test_a_large_program_is_read_and_built_within_its_memory(name: str) -> None:
+    """At most 400 bytes an operation while it is read; of 120 that may be kept, values and adjoints need their part."""
+    n = 2_000
+    text = {
+        "wide": "+".join(f"x*{i}.5" for i in range(n)),
+        "chain": chain(n),
+        "nested": "(" * n + "x" + "*1.5 + y)" * n,
+        "functions": "f(a, b) = a*b\n" + "+".join(["f(x, y)"] * n),
+    }[name]
+    kept, peak = kept_and_peak(text, 2 * n)
+    assert peak < 400
+    assert kept < 60
+
+
 # -- the full sizes ---------------------------------------------------------------------------------------------------
 
 FULL = {

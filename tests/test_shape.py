@@ -19,8 +19,8 @@ ROOT = Path(backprop.__file__).parent
 # From the words on the line to the lines on the screen: a module imports its own layer and those above it. A package
 # stands for all of its modules but those that are named elsewhere.
 LAYERS = (
-    "figures notation mistakes factors arrays_text",
-    "ops writing",
+    "figures notation mistakes factors arrays_text progress",
+    "ops writing cache patterns source_texts",
     "kinds balls conventions",
     "syntax misreadings grammar numerals value_files bindings",
     "graph",
@@ -29,16 +29,18 @@ LAYERS = (
     "forward reverse accuracy",
     "balls.ranges balls.enclosures kinds.certified",
     "record working pulls",
-    "kinds.node straight languages",
+    "kinds.node guards straight languages",
     "kinds.elements kinds.dual opening",
+    "engines",
     "point array_point beside balls.narrower accuracy.fine accuracy.mending",
     "higher",
     "formulas tidying latex kinds.symbol derivatives",
     "path_sums",
     "accuracy.rewrites accuracy.lost_digits balls.certificates notes birthplace refusals witnesses sympy_child claims "
     "array_edges array_notes unopened stencils",
-    "tracing gradient conventions.opinions higher.hessians higher.directions higher.jacobians "
-    "higher.array_directions checks step expect reference schema costs",
+    "columnar tracing gradient conventions.opinions higher.hessians higher.directions higher.jacobians "
+    "higher.array_directions checks step expect reference schema costs emission",
+    "mapping",
     "render",
     "asked commands cli application completion __main__ __init__",
 )
@@ -73,6 +75,8 @@ def imported(path: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            if node.module == "backprop" and [name.name for name in node.names] == ["__version__"]:
+                continue  # a fact, and the package is there before any of its parts
             inside = [f"{node.module}.{name.name}" for name in node.names]
             own = [name for name in inside if name.removeprefix("backprop.") in MODULES]
             yield from own or [node.module]

@@ -1,6 +1,6 @@
 """Starting: what each command loads, because what is loaded is what a start costs.
 
-Python alone is the measure (tests/benchmarks/bench_start.py); here is only counted, so no other work on the machine can
+Python alone is the measure (tests/benchmarks); here is only counted, so no other work on the machine can
 make these fail. A module more in one of these lists is a choice: is its command worth it?
 """
 
@@ -20,7 +20,7 @@ HEAVY = {
     *("subprocess", "multiprocessing", "concurrent.futures", "asyncio", "threading", "logging", "random", "tempfile"),
     *("importlib.metadata", "importlib.resources", "pkgutil", "shutil", "datetime", "difflib", "argparse", "pathlib"),
 }
-READING = "arrays_text asked bindings cli commands figures mistakes numerals patterns __main__"
+READING = "arrays_text asked bindings cli commands figures mistakes numerals patterns progress __main__"
 PARSING = "cache grammar graph kinds ops source_texts syntax writing"
 VALUES = f"{READING} {PARSING} forward point render reverse rules values"
 GRADIENT = f"{VALUES} accuracy beside gradient notation refusals"
@@ -30,21 +30,21 @@ TYPER = {"typer", "subprocess", "threading", "pkgutil", "shutil", "datetime", "d
 
 # The words, what may be loaded of what is heavy, our own modules by their first names, and the most modules of all.
 STARTS: dict[str, tuple[tuple[str, ...], set[str], str, int]] = {
-    "version": (("--version",), set(), READING, 60),
+    "version": (("--version",), set(), READING, 65),
     "help": (("--help",), TYPER, f"{READING} application render", 150),
-    "grad": (("grad", *POINT), set(), GRADIENT, 102),
-    "grad in JSON": (("grad", *POINT, "--format", "json"), set(), GRADIENT, 106),
-    "grad of a choice": (("grad", "where(x > 0, x, -x)", "--x", "2"), set(), GRADIENT, 102),
-    "vars": (("vars", "x*y"), set(), f"{VALUES} record reference", 100),
-    "diff": (("diff", "x^2"), set(), f"{VALUES} {FORMULAS}", 112),
+    "grad": (("grad", *POINT), set(), GRADIENT, 107),
+    "grad in JSON": (("grad", *POINT, "--format", "json"), set(), GRADIENT, 111),
+    "grad of a choice": (("grad", "where(x > 0, x, -x)", "--x", "2"), set(), GRADIENT, 107),
+    "vars": (("vars", "x*y"), set(), f"{VALUES} record reference", 105),
+    "diff": (("diff", "x^2"), set(), f"{VALUES} {FORMULAS}", 117),
     "paths": (("paths", *POINT), set(), f"{TRACE} path_sums", 145),
     "paths --count": (("paths", *POINT, "--count"), set(), f"{TRACE} path_sums", 145),
-    "trace": (("trace", *POINT, "--no-check"), set(), TRACE, 132),
-    "step": (("step", "param w = 1; (w - 3)^2"), set(), f"{TRACE} step", 134),
-    "ops": (("ops", "sin"), set(), f"{TRACE} reference", 132),
-    "schema": (("schema",), set(), f"{READING} record render schema", 72),
-    "a mistake": (("grad", "x**"), set(), f"{VALUES} gradient misreadings refusals", 90),
-    "a missing value": (("grad", "x*y"), {"difflib"}, f"{VALUES} gradient refusals", 100),
+    "trace": (("trace", *POINT, "--no-check"), set(), TRACE, 137),
+    "step": (("step", "param w = 1; (w - 3)^2"), set(), f"{TRACE} compiled engines gradient step", 145),
+    "ops": (("ops", "sin"), set(), f"{TRACE} reference", 137),
+    "schema": (("schema",), set(), f"{READING} record render schema", 77),
+    "a mistake": (("grad", "x**"), set(), f"{VALUES} gradient misreadings refusals", 95),
+    "a missing value": (("grad", "x*y"), {"difflib"}, f"{VALUES} gradient refusals", 105),
 }
 
 LOADED = """

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container, Sequence
 
 import pytest
+from hypothesis import assume, given, settings
 
 from backprop import ops
+from backprop.accuracy.rounding import DOUBLE, errors
 from backprop.grammar import parse
 from backprop.graph import build
 from backprop.kinds import Hole
@@ -16,6 +19,7 @@ from backprop.point import Program, resolve
 from backprop.rules import formula
 from backprop.straight import elementwise_names, straight_line
 from backprop.values import values
+from programs import at_a_kink, points, programs
 
 MADE = [row for row in ops.rows() if row.made_of]
 # what no other operation stands for
@@ -112,3 +116,71 @@ def test_powers_become_products_and_roots() -> None:
     written = [line.graph.op(node) for node in range(len(line.graph))]
     assert written.count("pow") == 1
     assert {"mul", "div", "sqrt"} <= set(written)
+
+
+def _formulas(text: str, wrt: Sequence[str] = (), words: Container[str] | None = None) -> list[str]:
+    graph = build(parse(text))
+    made = straight_line(graph, [graph.inputs[name] for name in wrt], words).graph
+    return [made.formula(node) for node in range(len(made)) if made.formula(node)]
+
+
+@pytest.mark.parametrize(
+    ("text", "formulas"),
+    [
+        ("x*(0.3 - 1)", ["-0.7*x"]),
+        ("where(2 > 1.5, x, y)", []),
+        ("abs(-x) + abs(x)", ["abs(x)", "v1 + v1"]),
+        ("x + -y", ["x - y"]),
+        ("-x - y", ["x + y", "-v1"]),
+        ("(-x)*y + z", ["x*y", "z - v1"]),
+        ("(x - y)*(y - x)", ["x - y", "v1*v1", "-v2"]),
+        ("where(-x < 2, x, y)", ["x > -2", "where(v1, x, y)"]),
+        ("x^5", ["x*x", "v1*v1", "x*v2"]),
+        ("x^-3", ["x*x", "x*v1", "1/v2"]),
+        ("x^2.5", ["sqrt(x)", "x*x", "v2*v1"]),
+    ],
+)
+def test_what_is_the_same_in_doubles_is_written_once(text: str, formulas: list[str]) -> None:
+    assert len(_formulas(text)) == len(formulas)
+    program, point = Program(text), {"x": 0.7, "y": -1.3, "z": 2.1}
+    used = {name: number for name, number in point.items() if name in program.read()[1].inputs}
+    line = straight_line(program.read()[1], [])
+    found = values(line.graph, REAL, {line.graph.inputs[name]: number for name, number in used.items()})
+    assert found[line.output] == pytest.approx(program.at(used).value(), rel=1e-15)
+
+
+def test_a_sigmoid_and_its_slope_share_their_exponential() -> None:
+    written = _formulas("sigmoid(x)*y", ["x", "y"], WORDS_OF_MATHEMATICS)
+    assert len([text for text in written if text.startswith("exp(")]) == 1
+
+
+@pytest.mark.parametrize("exponent", [*range(-32, 33), -2.5, -0.5, 1.5, 7.5])
+def test_a_power_that_is_multiplied_out_keeps_its_digits(exponent: float) -> None:
+    from fractions import Fraction
+
+    line = straight_line(build(parse(f"x^({exponent})")), [])
+    for x in (1.7, 0.3):
+        found = values(line.graph, REAL, {0: x})[line.output]
+        exact = Fraction(x) ** math.floor(exponent) * (Fraction(math.sqrt(x)) if exponent % 1 else 1)
+        assert abs(Fraction(found) / exact - 1) < Fraction(max(4, abs(int(exponent))) * 2, 2**53)
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs(), points)
+def test_random_programs_have_their_value_and_gradient_in_few_words(text: str, point: dict[str, float]) -> None:
+    program = Program(text)
+    _, graph = program.read()
+    point = {name: number for name, number in point.items() if name in graph.inputs}
+    here = program.at(point, wrt=list(point))
+    wrong = errors(here.graph, here.kind, here.values, here.partials, here.moving, here.reverse(), DOUBLE)
+    assume(wrong.branch < 0 and not at_a_kink(here))
+    line = straight_line(graph, [graph.inputs[name] for name in point], WORDS_OF_MATHEMATICS, guarded=True)
+    leaves = {line.graph.inputs[name]: number for name, number in point.items()}
+    assert line.check is not None
+    found = values(line.graph, REAL, leaves, [*line.roots, line.check])
+    assert math.isfinite(found[line.check])
+    allowed = 64 * DOUBLE.unit
+    assert abs(found[line.output] - here.value()) <= allowed * wrong.values[graph.output]
+    for name, node in line.gradient.items():
+        adjoint = here.reverse().adjoints[graph.inputs[name]] or 0.0
+        assert abs(found[node] - adjoint) <= allowed * wrong.adjoints[graph.inputs[name]]

@@ -17,6 +17,7 @@ from backprop.mistakes import Mistake
 
 if TYPE_CHECKING:
     from backprop.checks import CheckReport
+    from backprop.compiled import Compiled
     from backprop.costs import CostReport
     from backprop.derivatives import Derivatives
     from backprop.higher.directions import Direction, Directional
@@ -32,9 +33,11 @@ __all__ = [
     "cost",
     "diff",
     "directional",
+    "emit",
     "grad",
     "hessian",
     "jacobian",
+    "map_rows",
     "paths",
     "trace",
 ]
@@ -110,6 +113,29 @@ def grad(
     here = answered(program, inputs or {}, wrt, kinds.by_name(kind, limit), undefined=undefined, convention=convention)
     number = here.kind
     return number.answer(here.answer()), {name: number.answer(slope) for name, slope in here.gradient().items()}
+
+
+def emit(
+    program: str | Program,
+    inputs: Mapping[str, Number] | None = None,
+    to: str = "numpy",
+    *,
+    wrt: Sequence[str] | None = None,
+    fixed: Sequence[str] = (),
+    value_only: bool = False,
+    function: str = "",
+) -> str:
+    """Value and gradient as straight-line code in another language: "numpy", "numba", "c", "torch", "jax", "sql", ...
+
+    `inputs` are defaults; those named in `fixed` are numbers in the code. `function` is the name of the function.
+    Raises `Mistake`, also for an operation that the language has no word for.
+    """
+    from backprop import emission
+
+    lines = emission.emit(
+        program, inputs, to, wrt=wrt, fixed=fixed, value_only=value_only, function=function
+    )
+    return "\n".join([*lines, ""])
 
 
 def jacobian(
@@ -269,13 +295,39 @@ def cost(
     return costs.cost(program, inputs, wrt=wrt, time=time, longest=longest)
 
 
+def map_rows(
+    program: str | Program,
+    columns: Mapping[str, Any],
+    constants: Mapping[str, Number] | None = None,
+    *,
+    wrt: Sequence[str] | None = None,
+    value_only: bool = False,
+    engine: str = "auto",
+) -> dict[str, Any]:
+    """Value and gradient for every row of columns: `map_rows("w*x", {"x": array}, {"w": 2})["d_x"]`.
+
+    `columns` are the inputs of their names, arrays of n numbers each: a dict, or a table of pandas, Polars or PyArrow
+    by name. `constants` are the numbers of the other inputs; `wrt` names the derivatives, those by the columns when it
+    is None. Returns the columns of the value (under the id of the output, `f` where it has no name), of each slope
+    (`d_x`) and the notes (`note`), in this order: arrays of n doubles, NaN where a row has no answer, and a list of n
+    texts, None where there is nothing to tell. Raises `Mistake` for what does not depend on the row.
+    """
+    from backprop.mapping.run import map_columns
+
+    return map_columns(program, columns, constants or {}, wrt, value_only, engine)
+
+
 def _names_to_open(opened: bool | Sequence[str]) -> Sequence[str] | None:
     """The nodes to open: None for no opening, no names for all."""
     return None if opened is False else () if opened is True else opened
 
 
-def compile(program: str) -> Program:
-    """A program read once, to be evaluated at many points: `compile("x^2").at({"x": 3}).gradient()`."""
-    from backprop.point import Program
+def compile(program: str, *, engine: str = "auto") -> Compiled:
+    """A program read once, to be evaluated at many points: `compile("x^2").value_and_gradient({"x": 3})`.
 
-    return Program(program)
+    `engine` is what evaluates it in doubles: "plain" (Python), "fast" (machine code, with the extra `fast`), or as it
+    pays. Raises `Mistake` for an engine that is not here.
+    """
+    from backprop.compiled import Compiled
+
+    return Compiled(program, engine=engine)

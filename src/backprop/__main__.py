@@ -16,7 +16,10 @@ def main() -> int:
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    return cli.main()
+    code = cli.main()
+    if code == cli.INTERRUPTED:
+        os._exit(code)  # to give back the memory of a large program would take seconds
+    return code
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
-from dataclasses import replace
 from typing import Annotated, Any, Literal, TextIO
 
 import typer
@@ -61,7 +60,7 @@ def build(rich: bool = False, detailed: Sequence[str] | None = None) -> typer.Ty
             short_help=_escaped(command.short, rich),
             epilog=_examples(command.examples, rich),
             context_settings=HELP,
-        )(_function(command if detailed is None or command.name in detailed else replace(command, options=()), rich))
+        )(_function(command if detailed is None or command.name in detailed else command._replace(options=()), rich))
     return app
 
 
@@ -73,7 +72,7 @@ def _function(command: Command, rich: bool) -> Callable[..., None]:
 
     parameters = []
     if command.takes:
-        word = command.takes.strip("[].").lower()
+        word = command.takes.strip("[].").lower().replace(" ", "_")
         argument = typer.Argument(metavar=command.takes, help=_escaped(_TAKES.get(command.takes, ""), rich))
         parameters.append(_parameter(word, Annotated[str, argument], ""))
     if command.binds:
@@ -89,6 +88,7 @@ def _function(command: Command, rich: bool) -> Callable[..., None]:
 
 _TAKES = {
     "EXPRESSION": "an expression or a program; - reads it, or a trace in JSON, from stdin",
+    "EXPRESSION DATA": "an expression or a program, and a table; - is stdin",
     "FILE...": "programs; - reads one from stdin",
     "FILE": "a trace in JSON; - reads it from stdin",
     "[NAME]": "one operation",

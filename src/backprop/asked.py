@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
-from backprop import bindings
+from backprop import bindings, progress
 from backprop.bindings import Words
 from backprop.figures import usual_figures
 from backprop.mistakes import CannotRead, CannotWrite, ExtraWord, NothingGiven, OneAtATime, UnknownFormat
@@ -169,7 +169,7 @@ class Asked:
         if self.words.text("at"):
             given |= bindings.point_file(self.words.text("at"))
         given |= self.words.given
-        program = Program(text, origin)
+        program = Program(text, origin, self.words.text("engine", "auto"))
         if self.words.given:
             spelled = program.spelled(self.words.given)
             _, graph = program.read(program.spelled(given))
@@ -219,7 +219,8 @@ class Asked:
     def say(self, text: str) -> None:
         """A line of talk; the result does not depend on whether it can be heard."""
         try:
-            self.streams.stderr.write(text + "\n")
+            with progress.set_aside():
+                self.streams.stderr.write(text + "\n")
         except OSError:
             discard(self.streams.stderr)
 
@@ -236,13 +237,20 @@ def saved_trace(text: str) -> Trace:
 
 def write_lines(stream: TextIO, lines: Iterable[str], at_once: bool = False) -> None:
     """Write lines as they come: the first at once, then in larger pieces unless someone is watching."""
-    at_once = at_once or stream.isatty()
+    is_screen = stream.isatty()
+    at_once = at_once or is_screen
     held: list[str] = []
-    size, room = 0, 0
+    size, room, done = 0, 0, 0
     for line in lines:
         held.append(line)
         size += len(line)
         if size >= room:
+            if is_screen:
+                progress.results_follow()
+            elif not done:
+                progress.phase("writing", unit="MB")
+            done += size
+            progress.at(done // 1_000_000)
             stream.write("\n".join(held) + "\n")
             stream.flush()
             held.clear()

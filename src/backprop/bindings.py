@@ -22,14 +22,14 @@ from backprop.mistakes import (
     closest,
 )
 from backprop.numerals import numeral, saved_number
+from backprop.patterns import pattern
 
 # the terminal NAME of the grammar
 NAME = (
     r"[^\W\d_⁰-₟²³¹ªºʰ-ʸˠ-ˤᴬ-ᵡᵸᶛ-ᶿⱽ¼-¾⅐-⅟↉](?:[^\W⁰-₟²³¹ªºʰ-ʸˠ-ˤᴬ-ᵡᵸᶛ-ᶿⱽ¼-¾⅐-⅟↉]|[₀-₉ₐ-ₜ\u0300-\u036f\u20d0-\u20dc])*"
 )
-_NAME = re.compile(NAME)
-_BINDING = re.compile(rf"({NAME})=(?!=)(.*)", re.DOTALL)
-_FROM_FILE = re.compile(rf"({NAME}(?:\[[^\]]*\])?)\s*=\s*(@[^\s,]+)")
+_BINDING = rf"({NAME})=(?!=)((?s:.*))"
+_FROM_FILE = rf"({NAME}(?:\[[^\]]*\])?)\s*=\s*(@[^\s,]+)"
 # `W[0,1]` is one name: this is the comma between two
 _BETWEEN_NAMES = r",(?![^\[\]]*\])"
 _AROUND = r"\s*([\[\],])\s*"
@@ -120,7 +120,7 @@ def normal(name: str) -> str:
 
 def is_name(text: str) -> bool:
     """Whether a text is a name of the language: `x`, `x₁`, `λ`, `w_2`."""
-    return _NAME.fullmatch(text) is not None
+    return pattern(NAME, text).fullmatch(text) is not None
 
 
 def split(words: Sequence[str], options: Iterable[Option], binds: bool = True) -> Words:
@@ -171,7 +171,7 @@ def split(words: Sequence[str], options: Iterable[Option], binds: bool = True) -
                 value = rest[at]
                 at += 1
             _bind(found.given, variable, _read_or_slip(value, variable, known))
-        elif binds and (binding := _BINDING.fullmatch(word)) and reads_as_value(binding[2]):
+        elif binds and (binding := pattern(_BINDING, word).fullmatch(word)) and reads_as_value(binding[2]):
             variable = normal(binding[1])
             _bind(found.given, variable, read_value(binding[2], variable))
         else:
@@ -184,7 +184,7 @@ def split(words: Sequence[str], options: Iterable[Option], binds: bool = True) -
 
 def _names_alone(text: str) -> bool:
     """Whether a word is one name or several, and nothing else."""
-    return all(re.fullmatch(rf"{NAME}(?:~\d+)?", one.strip()) for one in text.split(","))
+    return all(pattern(rf"{NAME}(?:~\d+)?", text).fullmatch(one.strip()) for one in text.split(","))
 
 
 def _keep_option(found: Words, option: Option, value: str) -> None:
@@ -273,7 +273,7 @@ def with_files(text: str, name: str) -> str:
     """A direction with the numbers of its files in their places: `@v.npy`, `W=@W.csv, x=[1, 0]`. Raises `Mistake`."""
     if text.startswith("@"):
         return read_value(text, name)
-    return _FROM_FILE.sub(lambda found: found[1] + "=" + read_value(found[2], found[1]), text)
+    return pattern(_FROM_FILE, text).sub(lambda found: found[1] + "=" + read_value(found[2], found[1]), text)
 
 
 def _read_or_slip(text: str, name: str, options: Iterable[str]) -> str:
@@ -386,7 +386,7 @@ def extra_word(words: Sequence[str]) -> Mistake:
     first, extra = words[0], words[1]
     repair = f"I read {first} as the expression."
     single = re.fullmatch(r"-(\w+)", extra) or re.fullmatch(r"-(\w+)", first)
-    binding = _BINDING.fullmatch(extra)
+    binding = pattern(_BINDING, extra).fullmatch(extra)
     if binding:
         repair = f"To give {binding[1]} a value, write a number: {binding[1]}=2"
     elif single and is_name(single[1]):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backprop import point as points
+from backprop import progress
 from backprop.beside.one_sided import one_sided
 from backprop.claims import NOT_CHECKED, RIGHT, UNDEFINED, WRONG, Judged, judge
 from backprop.claims.reading import read
@@ -33,7 +34,7 @@ MOST_FINE_EVALUATIONS = 60_000
 # Quotients of doubles that agree to fewer digits are no check.
 ENOUGH = 4.0
 # Witnesses that share the rules with the answer: they show slips of the engines alone.
-NOT_INDEPENDENT = ("forward mode", "paths", "rounding", certified.BY)
+NOT_INDEPENDENT = ("forward mode", "paths", "rounding", "nodes", certified.BY)
 
 
 @dataclass(slots=True)
@@ -167,6 +168,7 @@ def check(
 
         assert isinstance(here, ArrayPoint)
         report.claims = judge_arrays(here, texts)
+    progress.phase("checking")
     said, more = running.finish()
     order = {name: place for place, name in enumerate(report.wrt)}
     # of arrays quotients are shown at the element that agrees least
@@ -271,6 +273,9 @@ def conclusion(report: CheckReport, name: str, mended: bool = False) -> Conclusi
     digits = min(measured) if measured else None
     told = "" if digits is None else f" to {digits:.1f} digits"
     without = f"; {_names(silent)} could not tell" if silent else ""
+    samples = [one.sample for one in telling if one.sample is not None]
+    if samples:
+        without += f"; {samples[0][0]} of {samples[0][1]} edges were tried, and nothing is said of the others"
     if poor:
         return Conclusion(name, "inaccurate", f"the rules are right, but doubles agree{told} only{without}", digits)
     if any(one.by == "difference" and one.digits is None for one in telling):
@@ -300,6 +305,7 @@ NAMES = {
     "array rules": "each operation by itself",
     "sympy": "SymPy",
     "sympy rules": "SymPy edge by edge",
+    "nodes": "some nodes worked out again",
     "difference": "the difference with many digits",
 }
 

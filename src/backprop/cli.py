@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from backprop import bindings, commands
+from backprop import bindings, commands, progress
 from backprop.asked import FINE, Asked, Streams, discard, write_lines
 from backprop.commands import Command
 from backprop.mistakes import CannotWrite, Mistake, NotANumber, TooDeep, UnknownCommand
@@ -76,6 +76,7 @@ def tell(mistake: Mistake, streams: Streams) -> int:
     from backprop.render.look import Look
     from backprop.render.mistakes import lines
 
+    progress.results_follow()
     try:
         write_lines(streams.stderr, lines(mistake, Look.of(streams.stderr)))
     except OSError:  # a full disk or a reader that is gone: the exit code is all that can be told
@@ -94,7 +95,8 @@ def main(
     sys.set_int_max_str_digits(0)  # a number may have as many digits as its writer likes, and so may a count of paths
     streams = Streams(stdin or sys.stdin, _writable(stdout or sys.stdout), _writable(stderr or sys.stderr))
     try:
-        return _answered(words, streams)
+        with progress.watching(streams.stderr):
+            return _answered(words, streams)
     except KeyboardInterrupt:
         discard(streams.stdout)  # what is still in the buffer may meet a reader that is gone as well
         return INTERRUPTED

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backprop.accuracy.mending import may_be_wrong
+from backprop.engines import plain
 from backprop.engines.columns import Columns
-from backprop.engines.plain import leaves, run, shapes_of, value, walks
 from backprop.engines.sweeps import check_engine
 from backprop.engines.tape import BRANCH, KINK
 from backprop.gradient import answered
@@ -70,7 +70,7 @@ class Compiled(Program):
 
 def tape(here: Point, engine: str) -> Repeated | None:
     """The tape of a program that has been put at a point; None where it can have none."""
-    shapes = shapes_of(here.graph) if here.is_scalar else None
+    shapes = plain.shapes_of(here.graph) if here.is_scalar else None
     return None if shapes is None else Repeated(here, shapes, engine)
 
 
@@ -83,7 +83,7 @@ class Repeated:
         self.slopes = [(here.name_of(node), node) for node in here.wrt]
         self.moving = here.moving
         defaults = {node: here.values[node] for node in here.graph.inputs.values()}
-        self.leaves = leaves(here.graph, defaults)
+        self.leaves = plain.leaves(here.graph, defaults)
         self.work = 0
         self.program: ModuleType | None = None
         self.views: Views | None = None
@@ -96,7 +96,7 @@ class Repeated:
         found = self._plainly(numbers, careful) if self.views is None else self._fast(numbers, careful)
         if found is None:
             return None
-        values, adjoints, wrong, of_adjoints, told = found
+        values, adjoints, told, wrong, of_adjoints = found
         output = self.graph.output
         if told[KINK] >= 0 or (careful and (told[BRANCH] >= 0 or may_be_wrong(values[output], wrong[output]))):
             return None
@@ -116,7 +116,7 @@ class Repeated:
         if numbers is None:
             return None
         if self.views is None:
-            return value(walks(self.shapes), self.graph, self._put(numbers))
+            return plain.value(plain.walks(self.shapes), self.graph, self._put(numbers))
         assert self.program is not None
         for node, number in numbers.items():
             self.views.values[node] = number
@@ -162,8 +162,11 @@ class Repeated:
 
     def _plainly(self, numbers: Mapping[int, float], careful: bool) -> tuple[Any, ...] | None:
         values = self._put(numbers)
-        found = run(walks(self.shapes), self.graph, values, self.moving, careful)
-        return None if found is None else (values, found.adjoints, found.wrong, found.of_adjoints, found.told)
+        if careful:
+            found = plain.careful(plain.walks(self.shapes), self.graph, values, self.moving)
+            return None if found is None else (values, found.adjoints, found.told, found.wrong, found.of_adjoints)
+        bare = plain.bare(plain.walks(self.shapes), self.graph, values, self.moving)
+        return None if bare is None else (values, *bare, None, None)
 
     def _put(self, numbers: Mapping[int, float]) -> list[float]:
         """A column with the numbers of inputs and literals in it."""
@@ -177,10 +180,11 @@ class Repeated:
         views, program = self.views, self.program
         assert views is not None
         assert program is not None
-        views.again(self.graph.output)
         for node, number in numbers.items():
             views.values[node] = number
-        if not views.sweep(program, careful):
+        if careful:
+            views.again()
+        if not (views.careful(program) if careful else views.bare(program)):
             return None
         wrong, of_adjoints, _ = views.errors
-        return views.values, views.adjoints, wrong, of_adjoints, views.told
+        return views.values, views.adjoints, views.told, wrong, of_adjoints

@@ -38,6 +38,8 @@ MOST_DERIVATIVES = 2_000
 LONGEST_ADJOINT = 24
 # In a program of more nodes than this every adjoint stays a name there: it would be one nearly everywhere.
 MOST_LINES_TIDIED = 1_000
+# Nobody reads the formulas of a larger program: they are longer than the program, and take a minute.
+MOST_NODES = 200_000
 # Longer than this a formula is left out of a table of numbers.
 LONGEST_IN_TABLE = 300
 
@@ -130,6 +132,11 @@ def differentiate(program: str, wrt: Sequence[Sequence[str]] | None = None, orde
     syntax, graph = Program(program).read([name for names in wrt or () for name in names if name in CONSTANTS])
     if has_arrays(graph, graph.defaults):
         raise ArraysInFormulas(program)
+    if len(graph) > MOST_NODES:
+        raise TooManyDerivatives(
+            f"the chain rule over {len(graph)} nodes; I write it out for at most {MOST_NODES}",
+            "backprop grad gives the derivatives as numbers, backprop trace --format json every partial with its rule.",
+        )
     sequences = _sequences(graph, wrt, order)
     known: dict[frozenset[int], dict[tuple[str, ...], Formula]] = {}
     wanted: list[Formula] = []

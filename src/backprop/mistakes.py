@@ -31,6 +31,10 @@ class Mistake(Exception):
         self.source: str | None = None
         self.origin: str | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A mistake is made of other things than it holds, so what it holds is what goes to another process."""
+        return _again, (type(self), self.args, self.__dict__)
+
     def within(self, source: str, origin: str | None = None) -> Mistake:
         """The same mistake, told in which text its span lies. The first text told wins."""
         if self.source is None:
@@ -38,6 +42,13 @@ class Mistake(Exception):
         if self.origin is None:
             self.origin = origin
         return self
+
+
+def _again(kind: type[Mistake], args: tuple[Any, ...], facts: dict[str, Any]) -> Mistake:
+    """The mistake that came from another process."""
+    mistake = kind.__new__(kind, *args)
+    mistake.__dict__.update(facts)
+    return mistake
 
 
 def listed(names: Sequence[str], between: str = ", ", most: int = 40) -> str:
@@ -667,8 +678,12 @@ class TooLarge(Mistake):
     code = "too-large"
     title = "the program grows too large"
 
+    most = 10**1000  # a number of more digits says nothing more, and takes time to count up to
+
     def __init__(self, name: str, size: int, limit: int, span: Span) -> None:
         much = f"{size:,}" if size < 10**18 else f"about 10^{len(str(size)) - 1}"
+        if size >= self.most:
+            much = "more than 10^1000"
         super().__init__(
             f"putting in the functions called here gives {much} operations; the limit is {limit:,}".replace(",", " "),
             f"Name a result once and use the name again, instead of calling {name} for it again.",
@@ -682,12 +697,9 @@ class TooLong(Mistake):
     code = "too-long"
     title = "the program is too long"
 
-    def __init__(self, limit: int, span: Span) -> None:
-        super().__init__(
-            f"it has more than {limit:,} numbers, names, operations and open brackets".replace(",", " "),
-            "Put the question to a shorter program.",
-            span,
-        )
+    def __init__(self, limit: int, span: Span, of: str = "numbers, names, operations and open brackets") -> None:
+        most = f"{limit:,}".replace(",", " ")
+        super().__init__(f"it has more than {most} {of}", "Put the question to a shorter program.", span)
 
 
 class TooManyOperands(Mistake):
@@ -1403,17 +1415,29 @@ class MissingColumn(Mistake):
     code = "missing-column"
     title = "a column is missing"
 
-    def __init__(self, missing: list[str], columns: list[str], span: Span | None = None) -> None:
+    def __init__(
+        self, missing: list[str], columns: list[str], span: Span | None = None, kept: bool = False
+    ) -> None:
         name = missing[0]
         near = closest(name, columns) or next((one for one in columns if one.lower() == name.lower()), None)
         guess = f"Did you mean {near} where you wrote {name}?   " if near is not None else ""
         there = f"The columns are {listed(columns)}.   " if columns else "The table has no columns.   "
         if columns and all(re.fullmatch(r"[-+.,0-9eE ]+", one) for one in columns):
             there = f"The first line has to name the columns; here it is {listed(columns, most=6)}.   "
+        bound = "" if kept else f"The same value in every row: --{name} 2   (or {name}=2)"
+        super().__init__(f"the table has no column {listed(missing)}", f"{guess}{there}{bound}".rstrip(), span)
+
+
+class NoColumn(Mistake):
+    """`backprop map "2*a" data.csv --a 3`: an expression that is the same in every row."""
+
+    code = "no-column"
+    title = "no column is used"
+
+    def __init__(self, columns: list[str]) -> None:
         super().__init__(
-            f"the table has no column {listed(missing)}",
-            f"{guess}{there}The same value in every row: --{name} 2   (or {name}=2)",
-            span,
+            "the expression is the same in every row: it has none of the columns",
+            f"The columns are {listed(columns)}." if columns else "The table has no columns.",
         )
 
 
@@ -1430,6 +1454,19 @@ class BoundColumn(Mistake):
         )
 
 
+class SlopeOfArray(Mistake):
+    """`backprop map "sum(W @ [x, y])" data.csv --W "[[1, 2]]" --wrt W`: a column has one number in a row."""
+
+    code = "slope-of-array"
+    title = "a derivative that is an array"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the derivative by {name} is an array, and a column holds one number in each row",
+            f'Name the elements that you need: --wrt "{name}[0],{name}[1]", of a matrix "{name}[0,1]"',
+        )
+
+
 class ColumnTwice(Mistake):
     """A table in which two columns have the same name."""
 
@@ -1438,7 +1475,8 @@ class ColumnTwice(Mistake):
 
     def __init__(self, name: str, first: str, second: str) -> None:
         super().__init__(
-            f"{first} and {second} are both called {name}", "Give every column a name of its own, so that none is lost."
+            f"{first} and {second} {f'are both called {name}' if name else 'have no name'}",
+            "Give every column a name of its own, so that none is lost.",
         )
 
 
@@ -1521,7 +1559,110 @@ class RowUndefined(Mistake):
 
     def __init__(self, row: int, note: str) -> None:
         super().__init__(
-            f"row {row}: {note}", "Nothing was written. With --on-error note the row has a note, and the others answers."
+            f"row {row}: {note}", "With --on-error note the row has this as a note, and the others their answers."
+        )
+
+
+# -- many processes, many machines -------------------------------------------------------------------------------------
+
+
+class ClusterUnreachable(Mistake):
+    """`--cluster tcp://10.0.0.5:8786` where nobody answers, or where no worker is."""
+
+    code = "cluster-unreachable"
+    title = "no cluster there"
+
+    def __init__(self, address: str, reason: str, repair: str = "") -> None:
+        super().__init__(
+            f"{address}: {reason[:1].lower() + reason[1:]}",
+            repair or "Is it the address that dask scheduler printed, and may this machine reach it?",
+        )
+
+
+class ClusterDiffers(Mistake):
+    """A worker on which Python or backprop have another version than here."""
+
+    code = "cluster-differs"
+    title = "another version on a worker"
+
+    def __init__(self, worker: str, what: str, repair: str = "") -> None:
+        super().__init__(
+            f"the worker {worker} {what}", repair or "Install the same versions on every machine; nothing was worked out."
+        )
+
+
+class ClusterLost(Mistake):
+    """A scheduler that ends in the middle, or workers that do not come back."""
+
+    code = "cluster-lost"
+    title = "the cluster is gone"
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(f"{address}: {reason}", "Start it again; with -o FOLDER, --resume goes on where this ended.")
+
+
+class WorkerLost(Mistake):
+    """A part of the table at which one worker after the other ends."""
+
+    code = "worker-lost"
+    title = "a worker ends again and again"
+
+    def __init__(self, part: str, times: int) -> None:
+        super().__init__(
+            f"{times} workers ended while they did {part}",
+            "Was there too little memory? Fewer --jobs leave more to each; with -o FOLDER, --resume keeps what is done.",
+        )
+
+
+class PartMissing(Mistake):
+    """A part that a worker has written and that is not seen from here."""
+
+    code = "part-missing"
+    title = "a part is not there"
+
+    def __init__(self, path: str, worker: str) -> None:
+        super().__init__(
+            f"{path} was written on {worker}, and it is not to be seen from here",
+            "The folder has to be one that all machines share: a network disk, mounted in the same place.",
+        )
+
+
+class FolderTaken(Mistake):
+    """`-o out/` where the folder holds something already."""
+
+    code = "folder-taken"
+    title = "the folder is not empty"
+
+    def __init__(self, path: str, begun: bool) -> None:
+        super().__init__(
+            f"{path}: {'parts of a table are in it' if begun else 'there is something in it'}",
+            "To go on where they end: --resume" if begun else "Parts go into a folder of their own.",
+        )
+
+
+class CannotResume(Mistake):
+    """`--resume` with another program, other options or other data than before."""
+
+    code = "cannot-resume"
+    title = "not the same as before"
+
+    def __init__(self, path: str, what: str, before: str, now: str) -> None:
+        shown = [one if len(one) <= 200 else one[:197] + "..." for one in (before, now)]
+        super().__init__(
+            f"{path}: {what} was {shown[0]}, and now it is {shown[1]}",
+            "Parts of two kinds are no table: ask the same as before, or write to another folder.",
+        )
+
+
+class OtherColumns(Mistake):
+    """Files of one table that do not have the same columns."""
+
+    code = "other-columns"
+    title = "files with other columns"
+
+    def __init__(self, path: str, first: str, missing: list[str]) -> None:
+        super().__init__(
+            f"{path} has no column {listed(missing)}, and {first} has", "All files of a table have the same columns."
         )
 
 
@@ -1620,6 +1761,19 @@ class ExtraMissing(Mistake):
         )
 
 
+class NoEngine(Mistake):
+    """`backprop map "x^2" data.csv --engine c` where there is no compiler."""
+
+    code = "no-engine"
+    title = "an engine cannot be had here"
+
+    def __init__(self, engine: str, reason: str) -> None:
+        super().__init__(
+            f"--engine {engine}: {reason}",
+            "Leave the choice to me: --engine auto. For c, a compiler is what CC names, or cc, gcc or clang.",
+        )
+
+
 class NoWord(Mistake):
     """`backprop emit "polygamma(1, x)" --to sql`: an operation that a language has not and cannot make of others."""
 
@@ -1642,6 +1796,19 @@ class NotElementwise(Mistake):
             f"{what} works on arrays, and straight-line code and rows of a table are made of single numbers",
             "Write the program number by number, or see its gradient with: backprop grad",
             span,
+        )
+
+
+class OneColumn(Mistake):
+    """`backprop emit "x*X" --to sql`: two inputs that a database takes for one column."""
+
+    code = "one-column"
+    title = "two names for one column"
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(
+            f"{first} and {second} are inputs, and a table has one column for both: SQL takes X and x for the same",
+            "Give one of them another name in the program.",
         )
 
 
@@ -1682,8 +1849,13 @@ class NothingGiven(Mistake):
 
     def __init__(self, command: str, takes: str, given: Iterable[str]) -> None:
         given = list(given)
-        what = "an expression" if takes == "EXPRESSION" else "a file"
-        example = {"EXPRESSION": '"x^2 + 1" --x 3', "FILE": "trace.json", "FILE...": "samples/*.bp"}[takes]
+        what = {"EXPRESSION": "an expression", "EXPRESSION DATA": "an expression and a table"}.get(takes, "a file")
+        example = {
+            "EXPRESSION": '"x^2 + 1" --x 3',
+            "EXPRESSION DATA": '"x^2 + y" data.csv',
+            "FILE": "trace.json",
+            "FILE...": "samples/*.bp",
+        }[takes]
         repair = f"Write, for example: backprop {command} {example}"
         if given:
             repair += f"   ({given[0]}=... was read as the value of {given[0]})"

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from backprop import ops
@@ -28,6 +29,8 @@ from backprop.writing import written
 
 # So many derivatives that one hole spoils are named one by one.
 MOST_NAMED = 8
+# Of more notes of one sort than this a few are told, and how many more there are.
+MOST_NOTES, FIRST_NOTES = 100, 20
 # Characters of a piece of the program that is quoted.
 LONGEST = 60
 
@@ -129,7 +132,20 @@ def notes(point: Point) -> list[Note]:
 
         return notes_of_arrays(point)
     told = [*troubles(point), *_remarks(point), *steps(point), *unused_inputs(point)]
-    return [*told, *reading_notes(point)]
+    return list(_not_too_many([*told, *reading_notes(point)]))
+
+
+def _not_too_many(told: list[Note]) -> Iterator[Note]:
+    """The notes, of more than `MOST_NOTES` of one sort the first few and how many more there are."""
+    counts = Counter(note.code for note in told)
+    seen: Counter[str] = Counter()
+    for note in told:
+        seen[note.code] += 1
+        if counts[note.code] <= MOST_NOTES or seen[note.code] <= FIRST_NOTES:
+            yield note
+        elif seen[note.code] == counts[note.code]:
+            more = f"{counts[note.code] - FIRST_NOTES} more notes of this sort ({note.code}); the last: {note.text}"
+            yield Note(note.code, more, note.node)
 
 
 def troubles(point: Point, kinks: Callable[[Point], Iterable[Note]] = kink_notes) -> Iterator[Note]:
@@ -185,7 +201,7 @@ def _lonely_lines(point: Point) -> Iterator[Note]:
             yield Note("lonely-line", f"the value of {text} in line {line} is not used: only the last statement counts")
 
 
-def _last_with_a_value(statements: list[Statement]) -> int:
+def _last_with_a_value(statements: Sequence[Statement]) -> int:
     return max(place for place, one in enumerate(statements) if one.kind in ("expression", "assign"))
 
 
@@ -281,8 +297,9 @@ def overflown(point: Point) -> list[int]:
 def _remarks(point: Point) -> Iterator[Note]:
     graph, known = point.graph, point.values
     adjoints = point.reverse().adjoints
+    telling = {code for code in set(graph.codes) if code >= 0 and ops.rows()[code].remarks}
     for node, code in enumerate(graph.codes):
-        if code < 0 or not point.moving[node] or adjoints[node] is None:
+        if code not in telling or not point.moving[node] or adjoints[node] is None:
             continue
         row, out = ops.rows()[code], known[node]
         moves = tuple(bool(point.moving[source]) for source in graph.operands(node))
@@ -302,11 +319,19 @@ def steps(point: Point) -> Iterator[Note]:
     lost = point.gradient() if point.kind.intervals else {}
     reaches, through_slopes = bytearray(len(graph)), bytearray(len(graph))
     reaches[graph.output] = through_slopes[graph.output] = 1
+    moving, offsets, args = point.moving, graph.offsets, graph.args
+    known: dict[tuple[int, bytes], list[str | None]] = {}  # the rules of what was met before
+    of_arrays = {code for code in set(graph.codes) if code >= 0 and ops.rows()[code].pulls is not None}
     for node in range(len(graph) - 1, -1, -1):
         code = graph.codes[node]
-        if code < 0 or not reaches[node] or not point.moving[node]:
+        if code < 0 or not reaches[node] or not moving[node]:
             continue
-        for source, rule in zip(graph.operands(node), _slopes(point, node), strict=True):
+        sources = args[offsets[node] : offsets[node + 1]]
+        moves = bytes([moving[source] for source in sources])
+        passing = None if code in of_arrays else known.get((code, moves))
+        if passing is None:
+            passing = known[code, moves] = _slopes(point, node)
+        for source, rule in zip(sources, passing, strict=True):
             if rule is None:
                 continue
             reaches[source] = 1

@@ -75,6 +75,7 @@ class Point:
     convention: str = MINIMUM_NORM
     _reverse: Reverse | None = field(default=None, repr=False)
     _errors: Errors | None = field(default=None, repr=False)
+    _ordinary: bool = field(default=False, repr=False)
     _singular: Singulars | None = field(default=None, repr=False)
     _accuracy: list[Accuracy | None] = field(default_factory=list, repr=False)
     _approach: list[Approach | None] = field(default_factory=list, repr=False)
@@ -116,6 +117,7 @@ class Point:
             partials=slopes,
             _reverse=None,
             _errors=None,
+            _ordinary=False,
             _singular=None,
             _accuracy=[],
             _narrower=None,
@@ -158,6 +160,11 @@ class Point:
 
             self._accuracy.append(accuracy(self))
         return self._accuracy[0]
+
+    @property
+    def is_ordinary(self) -> bool:
+        """Whether it is known of every node that it has a finite value and finite slopes, and no kink."""
+        return self._ordinary
 
     def errors(self) -> Errors:
         """What values and adjoints may be wrong by, in units of the roundoff of doubles."""
@@ -326,7 +333,7 @@ class Program:
             raise mistake.within(syntax.source, self.origin) from None
         here = sort(syntax, graph, kind, given, unused, nodes, moving, known, slopes, convention)
         if swept is not None:
-            here._reverse, here._errors = swept.reverse, swept.errors
+            here._reverse, here._errors, here._ordinary = swept.reverse, swept.errors, swept.kink < 0
         here.ask(wrt)
         finer = kind.finer(here)
         return here if finer is None else here.in_kind(finer)
@@ -405,7 +412,7 @@ def has_arrays(graph: Graph, given: Mapping[str, str]) -> bool:
     rows = ops.rows()
     return (
         any(is_array(text) for text in given.values())
-        or any(is_array(text) for text in graph.literals.values())
+        or (("[" in graph.source or not graph.source) and any(map(is_array, graph.literals.values())))
         or any(rows[code].arrays for code in set(graph.codes) if code >= 0)
     )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -90,6 +90,7 @@ class Witness:
 
     `of` is the name of an input, or "all" for every edge at once; `by` the way; `digits` how many digits agree;
     `reason` why not, or which operation is to blame; `worst` the element of an array that agrees least, "W[0,1]".
+    `sample` is how many were looked at of how many, where not all were: nothing is said of the others.
     """
 
     of: str
@@ -99,6 +100,7 @@ class Witness:
     digits: float | None = None
     reason: str | None = None
     worst: str | None = None
+    sample: tuple[int, int] | None = None
 
 
 @dataclass(slots=True)
@@ -196,8 +198,8 @@ class Trace:
     wrt: list[str]
     gradient: dict[str, Value]
     formulas: dict[str, str]
-    nodes: list[Node] = field(default_factory=list)
-    edges: list[Edge] = field(default_factory=list)
+    nodes: Sequence[Node] = field(default_factory=list)
+    edges: Sequence[Edge] = field(default_factory=list)
     witnesses: list[Witness] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     undefined: str | None = None  # "propagate" where infinities and NaN are values, as on a plain tape
@@ -210,11 +212,13 @@ class Trace:
     # the answers that are not those of the tape, because doubles lost them: the output, names of wrt
     mended: list[str] = field(default_factory=list)
     figures: int = field(default=DEFAULT_FIGURES, compare=False)
-    written_steps: list[Step] | None = field(default=None, compare=False)
+    written_steps: Sequence[Step] | None = field(default=None, compare=False)
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> Sequence[Step]:
         """The lines of working in the order in which they are done, `figures` digits each; written when asked for."""
+        if self.written_steps is None:
+            self.written_steps = getattr(self.nodes, "steps", None)  # of a large trace they are made on demand
         if self.written_steps is None:
             from backprop.working import steps  # it reads traces, so it comes after them
 
@@ -235,6 +239,12 @@ class Trace:
                 return node
         raise KeyError(node_id)
 
+    def edge_to_change(self, place: int) -> Edge:
+        """The edge at a place, in which more may be told; a large trace, which makes its edges on demand, keeps it."""
+        keep = getattr(self.edges, "keep", None)
+        found: Edge = self.edges[place] if keep is None else keep(place)
+        return found
+
     def in_brief(self) -> Trace:
         """The same for JSON in which large arrays are told by shape, norm and least and greatest element alone.
 
@@ -246,6 +256,8 @@ class Trace:
             return replace(item, **{name: brief(value) for name, value in held if isinstance(value, list)})
 
         found: Trace = told(self)
+        if hasattr(self.nodes, "json_lines"):
+            return found  # of single numbers
         return replace(
             found,
             inputs={name: brief(value) for name, value in self.inputs.items()},
@@ -258,8 +270,8 @@ class Trace:
 
     def to_dict(self) -> dict[str, Any]:
         """The record of the trace as `backprop schema` describes it: NetworkX node-link shape, absent things absent."""
-        record = self._head()
-        for key, items in self._lists().items():
+        record = self.head()
+        for key, items in self.lists().items():
             record[key] = [_record(item) for item in items]
         return record
 
@@ -270,22 +282,27 @@ class Trace:
     def json_lines(self) -> Iterator[str]:
         """The lines of `to_json`, so that a large trace is never held as one text."""
         line = "{"
-        for place, (key, value) in enumerate(self._head().items()):
+        for place, (key, value) in enumerate(self.head().items()):
             yield f"{line}," if place else line
-            line = f" {_text(key)}: {_text(value)}"
-        for key, items in self._lists().items():
+            line = f" {json_text(key)}: {json_text(value)}"
+        for key, items in self.lists().items():
             yield f"{line},"
-            line = f" {_text(key)}: []"
-            for place, item in enumerate(items):
-                yield f"{line}," if place else f" {_text(key)}: ["
-                line = f"  {_line(item)}"
-            if items:
-                yield line
-                line = " ]"
+            line = f" {json_text(key)}: []"
+            texts = json_records(items)
+            first = next(texts, None)
+            if first is None:
+                continue
+            yield f" {json_text(key)}: ["
+            line = f"  {first}"
+            for text in texts:
+                yield f"{line},"
+                line = f"  {text}"
+            yield line
+            line = " ]"
         yield line
         yield "}"
 
-    def _head(self) -> dict[str, Any]:
+    def head(self) -> dict[str, Any]:
         """The record without its lists of nodes, edges, steps, witnesses and notes."""
         record: dict[str, Any] = {"format": FORMAT, "version": VERSION, "program": self.program}
         record |= {"canonical": self.canonical, "kind": self.kind}
@@ -313,7 +330,8 @@ class Trace:
         record |= {"directed": True, "multigraph": True, "graph": {}}
         return record
 
-    def _lists(self) -> dict[str, list[Any]]:
+    def lists(self) -> dict[str, Sequence[Any]]:
+        """The lists of nodes, edges, steps, witnesses and notes, by name."""
         names = ("nodes", "edges", "steps", "witnesses", "notes")
         return {name: getattr(self, name) for name in names}
 
@@ -441,7 +459,12 @@ def _is_told(name: str, value: Any) -> bool:
     return value is not None and value != () and (name not in ("taken", "proven") or value is not True)
 
 
-def _line(item: Any) -> str:
+def json_records(items: Sequence[Any]) -> Iterator[str]:
+    """Each record as JSON; a large trace writes these lines without making the records."""
+    return items.json_lines() if hasattr(items, "json_lines") else map(json_line, items)
+
+
+def json_line(item: Any) -> str:
     """`_record` as JSON text, put together here: a trace may have millions of these."""
     parts: list[str] = []
     for name in item.__slots__:
@@ -455,10 +478,10 @@ def _line(item: Any) -> str:
             parts.append(f'"{name}": {value + 0.0!r}' if value - value == 0 else f'"{name}": "{json_value(value)}"')
         elif sort is tuple:
             if value:
-                texts = [_quoted(one) if type(one) is str else _text(one) for one in value]
+                texts = [_quoted(one) if type(one) is str else json_text(one) for one in value]
                 parts.append(f'"{name}": [{", ".join(texts)}]')
         elif _is_told(name, value):
-            parts.append(f'"{name}": {_text(json_value(value))}')
+            parts.append(f'"{name}": {json_text(json_value(value))}')
     return f"{{{', '.join(parts)}}}"
 
 
@@ -552,5 +575,5 @@ _PLAIN_KINDS: dict[str, Any] = {
 }
 
 
-_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+json_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _quoted = json.encoder.encode_basestring

@@ -9,6 +9,7 @@ from backprop.record import FORMAT, VERSION
 _TEXT: dict[str, Any] = {"type": "string"}
 _NAMES: dict[str, Any] = {"type": "array", "items": _TEXT}
 _PLACE: dict[str, Any] = {"type": "integer", "minimum": 0}
+_PAIR: dict[str, Any] = {"type": "array", "items": _PLACE, "minItems": 2, "maxItems": 2}
 _VALUE: dict[str, Any] = {"$ref": "#/$defs/value"}
 _SIZES: dict[str, Any] = {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1}
 _DEFINED = {
@@ -271,6 +272,29 @@ def cost_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "backprop-cost", **record}
 
 
+def map_schema() -> dict[str, Any]:
+    """The schema of what `backprop map --sum --format json` prints.
+
+    >>> map_schema()["properties"]["of"]
+    {'enum': ['sum', 'mean']}
+    """
+    record = _record(
+        "value and gradient of a program added up over the rows of a table",
+        required={
+            "format": {"const": "backprop-map"},
+            "version": {"const": 1},
+            "program": _said(_TEXT, "the program as typed"),
+            "of": {"enum": ["sum", "mean"]},
+            "output": _said(_TEXT, "the id of the node that is the result"),
+            "rows": _said(_PLACE, "the rows of the table"),
+            "answered": _said(_PLACE, "those that have an answer, over which the sums and means go"),
+            "gradient": _map(_VALUE, "of the derivatives by each name, the exact sum or mean, rounded once"),
+        },
+        optional={"value": _said(_VALUE, "of the value; absent for the mean of no rows")},
+    )
+    return _titled("backprop-map", record)
+
+
 # An integer of thousands of digits is text, for readers of JSON refuse it.
 _COUNT: dict[str, Any] = {"type": ["number", "string"]}
 
@@ -396,7 +420,7 @@ def _node() -> dict[str, Any]:
         optional={
             "args": _said(_NAMES, "the ids of its operands"),
             "formula": _said(_TEXT, "what is worked out, over ids"),
-            "span": {"type": "array", "items": _PLACE, "minItems": 2, "maxItems": 2},
+            "span": _PAIR,
             "shape": _said(
                 _SIZES,
                 "of an array: the sizes of its axes; value, tangent and adjoint are nested lists then",
@@ -466,6 +490,7 @@ def _witness() -> dict[str, Any]:
             "digits": _said({"type": ["number", "string"]}, "how many digits agree"),
             "reason": _TEXT,
             "worst": _said(_TEXT, "the element of an array that agrees least: W[0,1]"),
+            "sample": _said(_PAIR, "how many were looked at of how many, where not all were"),
         },
     )
 

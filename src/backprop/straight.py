@@ -94,6 +94,12 @@ class Worded(Nodes):
         worked_out = self._worked_out(row, operands)
         if worked_out is not None:
             return worked_out
+        if row.name == "abs":  # |-x| is |x|, and ||x|| too
+            (x,) = operands
+            if (inner := self._minus(x)) is not None:
+                return self.apply(row, [inner])
+            if self._is(x, "abs"):
+                return x
         if row.name == "pow" and (found := self._product(*operands)) is not None:
             return found
         if row.name in self._words or row.name == "copy":
@@ -134,11 +140,6 @@ class Worded(Nodes):
         (Of two zeros the sign may differ.)
         """
         match name, operands:
-            case "abs", [x]:
-                if (inner := self._minus(x)) is not None:
-                    return self._make("abs", inner)
-                if self._is(x, "abs"):
-                    return int(x)
             case "add", [x, y]:
                 if (inner := self._minus(y)) is not None:
                     return self._make("sub", x, inner)

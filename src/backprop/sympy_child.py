@@ -13,6 +13,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -266,11 +267,17 @@ def whole_twice(question: dict[str, Any], pair: list[int], sure: int = SURE) -> 
 # -- the process --------------------------------------------------------------------------------------------------
 
 
+def _end_with(parent: int) -> None:
+    """End the process after `LIFE` seconds, and as soon as whoever started it is gone (Windows does not tell that)."""
+    until = time.monotonic() + LIFE
+    while time.monotonic() < until and os.getppid() == parent:
+        time.sleep(0.2)
+    os._exit(1)
+
+
 def bound() -> None:
-    """Let the process have no more than `MEMORY` bytes and `LIFE` seconds, should nobody be left to stop it."""
-    timer = threading.Timer(LIFE, os._exit, (1,))
-    timer.daemon = True
-    timer.start()
+    """Let the process have no more than `MEMORY` bytes and `LIFE` seconds, and no longer life than who asks."""
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     try:
         import resource
 

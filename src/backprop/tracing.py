@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from backprop import kinds
+from backprop import kinds, progress
 from backprop import point as points
 from backprop.beside.one_sided import tell_sides
+from backprop.columnar import Columns, Edges, Nodes, is_large
 from backprop.figures import elements_of
 from backprop.forward import tangents as moved
-from backprop.graph import CONST, INPUT, Graph
-from backprop.kinds import MINIMUM_NORM, Hole, Kind, is_unproven, plain
+from backprop.graph import INPUT, Graph
+from backprop.kinds import MINIMUM_NORM, Hole, Kind, plain
 from backprop.kinds.real import Real
 from backprop.mistakes import Apart, ArraysInFormulas, OneDirection, TooManyDerivatives
 from backprop.notation import slope
@@ -81,6 +82,7 @@ def trace(
 
     running = start(here)
     found = _assemble(here, mode, figures, opened)
+    progress.phase("checking")
     witnesses, more = running.finish()
     # what doubles are worth is told when it is little, or asked for
     found.witnesses.extend(one for one in witnesses if one.by != ROUNDING or one.verdict == "inaccurate")
@@ -122,9 +124,12 @@ def _tell_rounding(point: Point, found: Trace) -> None:
 
         values, adjoints = surviving_elements(arrays)
         point = point.told()
-    for node, digits, of_adjoint in zip(found.nodes, values, adjoints, strict=True):
-        node.digits = digits if node.op not in ("input", "const") else None
-        node.adjoint_digits = of_adjoint if node.adjoint is not None else None
+    if isinstance(found.nodes, Nodes):
+        found.nodes.tell_digits(values, adjoints)
+    else:
+        for node, digits, of_adjoint in zip(found.nodes, values, adjoints, strict=True):
+            node.digits = digits if node.op not in ("input", "const") else None
+            node.adjoint_digits = of_adjoint if node.adjoint is not None else None
     said = testify(point)
     if said is not None and all(witness.by != ROUNDING for witness in found.witnesses):
         found.witnesses.append(said)
@@ -245,20 +250,19 @@ def _assemble(
     if mode == "forward":
         if len(wrt) != 1:
             raise OneDirection(wrt)
-        tangents = moved(graph, point.partials, point.kind, _direction(point), names)
-        slope = tangents[graph.output]
+        slopes = moved(graph, point.partials, point.kind, _direction(point), names)
+        slope = slopes[graph.output]
         zero = point.kind.spread(point.kind.number("0"), point.kind.shape(point.value()))
         gradient = {wrt[0]: zero if slope is None else slope}
         if not point.kind.shape(point.value()):
             given = point.by_rules()
             gradient = point.gradient() if isinstance(point.value(), Hole) else gradient
             gradient |= {name: slope for name, slope in point.gradient().items() if slope is not given[name]}
-        adjoints: list[Any] = [None] * len(graph)
-        contributions = _forward_contributions(point, tangents, names)
+        contributions = _forward_contributions(point, slopes, names)
     else:
-        tangents = [None] * len(graph)
         gradient = point.gradient()
-        adjoints, contributions = point.reverse().adjoints, point.reverse().contributions
+        slopes, contributions = point.reverse().adjoints, point.reverse().contributions
+    nodes, edges = _records(point, mode, slopes, contributions, figures)
     found = Trace(
         program=point.syntax.source,
         canonical=canonical(point.syntax),
@@ -271,8 +275,8 @@ def _assemble(
         wrt=wrt,
         gradient=_present(point.kind, gradient),
         formulas={} if symbolic else _formulas(point),
-        nodes=_nodes(point, mode, tangents, adjoints),
-        edges=_edges(point, contributions, mode),
+        nodes=nodes,
+        edges=edges,
         undefined="propagate" if point.kind.propagates else None,
         convention=point.convention if point.convention != MINIMUM_NORM else None,
         birth=_birth(point),
@@ -366,76 +370,36 @@ def _is_empty(value: Value) -> bool:
     return isinstance(value, list) and all(one is None for one in elements_of(value))
 
 
-def _nodes(point: Point, mode: str, tangents: list[Any], adjoints: list[Any]) -> list[Node]:
-    graph, ids = point.graph, point.graph.ids
-    zero = plain(point.kind, point.kind.number("0"))
-    lost = isinstance(point.value(), Hole)  # with no value at the end there is nothing to differentiate
-    made: list[Node] = []
-    for node, code in enumerate(graph.codes):
-        moved = adjoints[node] if mode == "reverse" else tangents[node]
-        slope = zero if moved is None else plain(point.kind, moved)
-        shape = point.kind.shape(point.values[node])
-        if shape:
-            slope = plain(point.kind, point.kind.spread(point.kind.number("0") if moved is None else moved, shape))
-        known = point.moving[node] and not lost
-        made.append(
-            Node(
-                id=ids[node],
-                op=graph.op(node),
-                args=tuple(ids[operand] for operand in graph.operands(node)),
-                formula=graph.formula(node) or None,
-                span=graph.span(node) if graph.ends[node] else None,
-                shape=shape or None,
-                value=plain(point.kind, point.values[node]),
-                tangent=slope if known and mode == "forward" else None,
-                adjoint=slope if known and mode == "reverse" else None,
-                taken=code == CONST or point.values[node] is not None,
-                proven=_is_proven(point, point.values[node]) and not (known and not _is_proven(point, moved)),
-            )
-        )
-    return made
+def _records(
+    point: Point, mode: str, slopes: list[Any], contributions: list[Any], figures: int
+) -> tuple[Sequence[Node], Sequence[Edge]]:
+    """The nodes and edges of a trace; of a large one they are views on the columns."""
+    graph = point.graph
+    columns = Columns(
+        graph=graph,
+        kind=point.kind,
+        mode=mode,
+        moving=point.moving,
+        lost=isinstance(point.value(), Hole),  # with no value at the end there is nothing to differentiate
+        values=point.values,
+        slopes=slopes,
+        partials=point.partials.values,
+        contributions=contributions,
+        output=graph.ids[graph.output],
+        wrt=point.names(),
+        figures=figures,
+        zero=plain(point.kind, point.kind.number("0")),
+    )
+    if is_large(graph, point.kind):
+        return Nodes(columns), Edges(columns)
+    nodes = range(len(graph))
+    if not point.kind.arrays:
+        return list(map(columns.node, nodes)), [edge for node in nodes for edge in columns.edges_to(node)]
+    from backprop.array_edges import edges_of_arrays
 
-
-def _is_proven(point: Point, value: Any) -> bool:
-    """Whether it is known of every number in a value if it is one."""
-    if not point.kind.intervals:
-        return not is_unproven(value)
-    return value is None or not any(map(is_unproven, point.kind.elements(value)))
-
-
-def _edges(point: Point, contributions: list[Any], mode: str) -> list[Edge]:
-    from backprop.kinds.symbol import label
-
-    if point.kind.arrays:
-        from backprop.array_edges import edges_of_arrays
-
-    graph, ids, slopes = point.graph, point.graph.ids, point.partials
-    zero = plain(point.kind, point.kind.number("0"))
-    made: list[Edge] = []
-    for node in range(len(graph)):
-        row = graph.row(node)
-        if row is None:
-            continue
-        sources = graph.operands(node)
-        moves = tuple(bool(point.moving[source]) for source in sources)
-        texts = row.rules(moves) if point.moving[node] else ()
-        if point.kind.arrays:
-            made += edges_of_arrays(point, node, texts, contributions, mode)
-            continue
-        for edge in graph.edges_to(node):
-            source, index = edge.source, edge.place
-            made.append(made_edge := Edge(ids[source], ids[node], edge.position))
-            rule = texts[edge.position] if texts and moves[edge.position] else None
-            if rule is None:
-                continue
-            made_edge.formula = label(rule, row, [graph.written_id(one)[0] for one in sources], ids[node])
-            made_edge.partial = plain(point.kind, slopes.values[index])
-            made_edge.proven = not is_unproven(slopes.values[index])
-            brought = contributions[index]
-            made_edge.contribution = plain(point.kind, brought)
-            if brought is None and made_edge.partial is not None:
-                made_edge.contribution = zero  # of a branch not taken: nothing comes through
-    return made
+    results = [node for node in nodes if graph.codes[node] >= 0]
+    into = (edges_of_arrays(point, node, columns.rules(node), contributions, mode) for node in results)
+    return list(map(columns.node, nodes)), [edge for some in into for edge in some]
 
 
 def _forward_contributions(

@@ -10,11 +10,12 @@ brackets where they need them. Arrays are put in where they are small; the names
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import TypeVar
 
-from backprop.figures import DEFAULT_FIGURES, UNDEFINED, Figures, elements_of, shape_of
+from backprop.figures import ALL, DEFAULT_FIGURES, UNDEFINED, Figures, elements_of, shape_of
 from backprop.notation import slope
 from backprop.record import Edge, Node, Step, Trace, Value, carried_name
 
@@ -22,8 +23,13 @@ NO_VALUE = "no value here"
 NOT_TAKEN = "branch not taken"
 NOT_PROVEN = "not proven"
 
+# A sum of more terms than this shows so many at either end; every edge has a line of its own.
+MOST_TERMS, TERMS_AT_ENDS = 100, 4
+
 # How numbers are written unless something else is asked for.
 USUAL = Figures()
+
+Item = TypeVar("Item")
 
 # An id inside a formula: a name, or a name bound again (c~2), of an opened program an element or a step on the way to
 # one (z[0], z[0].1); neither the e of 1e-3 nor the name of a call, nor the word in front of a setting (axis=0).
@@ -66,6 +72,17 @@ class Working:
         return " = ".join(parts) + (f"   ({said})" if said else "")
 
 
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Lines that are left out of a table, and how many."""
+
+    count: int
+
+    @property
+    def told(self) -> str:
+        return f"{self.count} more"
+
+
 def is_unproven(trace: Trace) -> bool:
     """Whether an answer that is not there may exist, as far as balls can tell."""
     return any(note.code == "not-proven" for note in trace.notes)
@@ -84,6 +101,11 @@ class Known:
         node = self._nodes.get(name)
         return None if node is None or node.value is None else self._figures.put_in(node.value)
 
+    def slope(self, name: str) -> Value | None:
+        """The adjoint or the tangent of a node."""
+        node = self._nodes.get(name)
+        return None if node is None else node.tangent if node.adjoint is None else node.adjoint
+
     def is_read(self, name: str) -> bool:
         """Whether a node is an operand of one that has an adjoint."""
         if self._read is None:
@@ -94,6 +116,26 @@ class Known:
         """The name that stands in the pull of an edge for what is carried: no operand is called so."""
         node = self._nodes.get(edge.target)
         return carried_name(letter, () if node is None else (node.id, *node.args))
+
+
+def known_of(trace: Trace, figures: Figures = USUAL) -> Known:
+    """What is known of the nodes of a trace; of a large one it is looked up in its columns."""
+    of_columns = getattr(trace.nodes, "known", None)
+    found: Known = Known(trace.nodes, figures) if of_columns is None else of_columns(figures)
+    return found
+
+
+def edges_at(trace: Trace, end: str) -> Callable[[int], Sequence[Edge]]:
+    """The edges that carry a derivative and have a node, told by its place, as their `end`: "source" or "target"."""
+    of_columns = getattr(trace.nodes, "edges_at", None)
+    if of_columns is not None:
+        found: Callable[[int], Sequence[Edge]] = of_columns(end)
+        return found
+    by_id: dict[str, list[Edge]] = {}
+    for edge in trace.edges:
+        if carries(edge):
+            by_id.setdefault(edge.source if end == "source" else edge.target, []).append(edge)
+    return lambda place: by_id.get(trace.nodes[place].id, ())
 
 
 # -- a whole trace --------------------------------------------------------------------------------------------------
@@ -107,36 +149,62 @@ def steps(found: Trace, digits: int = DEFAULT_FIGURES) -> list[Step]:
     into: dict[str, list[Edge]] = {}
     out_of: dict[str, list[Edge]] = {}
     for edge in found.edges:
-        if _carries(edge):
+        if carries(edge):
             into.setdefault(edge.target, []).append(edge)
             out_of.setdefault(edge.source, []).append(edge)
 
     lines: list[Step] = []
     for node in found.nodes:
-        if node.formula is not None and node.taken:
-            lines.append(Step("forward", node.id, forward_line(node, known.number, figures)))
-            if found.mode == "forward" and node.tangent is not None:
-                text = tangent_line(node, into.get(node.id, []), moved.get, found.wrt[0], figures, known)
-                lines.append(Step("tangent", node.id, text))
+        lines += forward_steps(node, known.number, figures)
+        if found.mode == "forward":
+            lines += tangent_steps(node, into.get(node.id, []), moved.get, found.wrt[0], figures, known)
     if found.mode == "reverse":
         for node in reversed(found.nodes):
-            if node.adjoint is None and not out_of.get(node.id):
-                continue
-            leaving = out_of.get(node.id, [])
-            if len(leaving) == 1:
-                edge = leaving[0]
-                text = reverse_line(node, leaving, moved.get, found.output, figures, known)
-                lines.append(Step("reverse", node.id, text, (edge.source, edge.target, edge.key)))
-                continue
-            doubled = parallel(leaving)
-            for edge in leaving:
-                double = _key(edge) in doubled
-                text = edge_line(edge, moved.get(edge.target), found.output, figures, double, known)
-                lines.append(Step("reverse", node.id, text, (edge.source, edge.target, edge.key)))
-            if node.taken:
-                text = reverse_line(node, leaving, moved.get, found.output, figures, known)
-                lines.append(Step("reverse", node.id, text))
+            lines += reverse_steps(node, out_of.get(node.id, []), moved.get, found.output, figures, known)
     return lines
+
+
+def forward_steps(node: Node, numbers: Callable[[str], str | None], figures: Figures = USUAL) -> Iterator[Step]:
+    """The line that works out the value of a node; none for inputs, constants and branches not taken."""
+    if node.formula is not None and node.taken:
+        yield Step("forward", node.id, forward_line(node, numbers, figures))
+
+
+def tangent_steps(
+    node: Node,
+    arriving: Sequence[Edge],
+    moved: Callable[[str], Value | None],
+    direction: str,
+    figures: Figures,
+    known: Known,
+) -> Iterator[Step]:
+    """The line that works out the tangent of a node, over the edges that carry one to it."""
+    if node.formula is not None and node.taken and node.tangent is not None:
+        yield Step("tangent", node.id, tangent_line(node, arriving, moved, direction, figures, known))
+
+
+def reverse_steps(
+    node: Node,
+    leaving: Sequence[Edge],
+    moved: Callable[[str], Value | None],
+    output: str,
+    figures: Figures,
+    known: Known,
+) -> Iterator[Step]:
+    """The lines that work out the adjoint of a node: what each edge that carries one back brings, and their sum."""
+    if node.adjoint is None and not leaving:
+        return
+    if len(leaving) == 1:
+        edge = leaving[0]
+        text = reverse_line(node, leaving, moved, output, figures, known)
+        yield Step("reverse", node.id, text, (edge.source, edge.target, edge.key))
+        return
+    doubled = parallel(leaving)
+    for edge in leaving:
+        text = edge_line(edge, moved(edge.target), output, figures, _key(edge) in doubled, known)
+        yield Step("reverse", node.id, text, (edge.source, edge.target, edge.key))
+    if node.taken:
+        yield Step("reverse", node.id, reverse_line(node, leaving, moved, output, figures, known))
 
 
 # -- values: inputs first -------------------------------------------------------------------------------------------
@@ -233,7 +301,7 @@ def reverse_working(
         value = NOT_PROVEN
     if not node.taken:
         return Working(left, value=value or "0", remark=NOT_TAKEN)
-    found = [(adjoint_of(edge.target), edge) for edge in edges if _carries(edge)]
+    found = [(adjoint_of(edge.target), edge) for edge in edges if carries(edge)]
     terms = [term for term in found if term[0] is not None and _brings(term[1])]
     if node.adjoint is None and found:
         terms = found  # the one without a value must be seen
@@ -243,19 +311,23 @@ def reverse_working(
         if remark and known is not None and known.is_read(node.id):
             remark = f"no derivative passes through {node.id}"  # as class numbers
         return Working(left, value=value, remark=remark)
-    doubled = parallel(edges)
-    back = [_Brought(edge, adjoint, slope(output, edge.target), "g", known) for adjoint, edge in terms]
+    doubled, shown = parallel(edges), terms if figures.most == ALL else shortened(terms)
+    back = [_Brought(edge, adjoint, slope(output, edge.target), "g", known) for adjoint, edge in shown]
+    more = len(terms) - len(shown)
     return Working(
         left,
-        chain=tuple(
-            brought.chain(f"{slope(output, e.target)} · {edge_name(e, _key(e) in doubled)}")
-            for brought, e in zip(back, edges, strict=True)
+        chain=with_gap(
+            [
+                one.chain(f"{slope(output, one.edge.target)} · {edge_name(one.edge, _key(one.edge) in doubled)}")
+                for one in back
+            ],
+            more,
         ),
-        rules=tuple(brought.rule(figures, i == 0) for i, brought in enumerate(back)),
-        numbers=tuple(brought.numbers(figures, i == 0) for i, brought in enumerate(back)),
+        rules=with_gap([brought.rule(figures, i == 0) for i, brought in enumerate(back)], more),
+        numbers=with_gap([brought.numbers(figures, i == 0) for i, brought in enumerate(back)], more),
         value=value,
-        remark=_meeting(node.id, edges) or back[0].added_up(),
-        partials=tuple(brought.partial(figures) for brought in back),
+        remark=meeting(node.id, [edge.target for edge in edges], [edge.key for edge in edges]) or back[0].added_up(),
+        partials=with_gap([brought.partial(figures) for brought in back], more),
     )
 
 
@@ -317,7 +389,7 @@ def tangent_working(
         value = NOT_PROVEN
     if not node.taken:
         return Working(left, value=value or "0", remark=NOT_TAKEN)
-    found = [(edge, tangent_of(edge.source)) for edge in edges_in if _carries(edge)]
+    found = [(edge, tangent_of(edge.source)) for edge in edges_in if carries(edge)]
     terms = [term for term in found if _brings(term[0]) and not _is_still(term[1])]
     if node.tangent is None and found:
         terms = found  # the one without a value must be seen
@@ -364,7 +436,7 @@ def parallel(edges: Iterable[Edge]) -> set[tuple[str, str]]:
     return twice
 
 
-def _carries(edge: Edge) -> bool:
+def carries(edge: Edge) -> bool:
     """Whether a derivative passes along an edge: those to constants and conditions carry none."""
     return edge.formula is not None or _brings(edge)
 
@@ -386,16 +458,30 @@ def _key(edge: Edge) -> tuple[str, str]:
 _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
-def _meeting(node: str, edges: Sequence[Edge]) -> str:
-    """Why there is a sum: edges meet at a node."""
-    count = len(edges)
+def meeting(node: str, targets: Sequence[str], keys: Sequence[int]) -> str:
+    """Why there is a sum: the edges to `targets`, as their operands `keys`, meet at a node."""
+    count = len(targets)
     if count < 2:
         return ""
     word = _COUNTS[count] if count < len(_COUNTS) else str(count)
-    if all(edge.target == edges[0].target for edge in edges):
-        places = ", ".join(str(edge.key + 1) for edge in edges[:-1])
-        return f"{node} is operand {places} and {edges[-1].key + 1} of {edges[0].target}: add"
+    if all(target == targets[0] for target in targets):
+        places = ", ".join(str(key + 1) for key in keys[:-1])
+        return f"{node} is operand {places} and {keys[-1] + 1} of {targets[0]}: add"
     return f"{word} edges meet here: add"
+
+
+def shortened(terms: Sequence[Item]) -> Sequence[Item]:
+    """The terms of a sum that are shown: all, or of very many the first and the last."""
+    return terms if len(terms) <= MOST_TERMS else [*terms[:TERMS_AT_ENDS], *terms[-TERMS_AT_ENDS:]]
+
+
+def with_gap(texts: Sequence[str], more: int) -> tuple[str, ...]:
+    """The terms that are shown, and in the middle how many are not.
+
+    >>> with_gap(["a", "b", "c", "d", "e", "f", "g", "h"], 92)
+    ('a', 'b', 'c', 'd', '… 92 more …', 'e', 'f', 'g', 'h')
+    """
+    return (*texts[:TERMS_AT_ENDS], f"… {more} more …", *texts[TERMS_AT_ENDS:]) if more else tuple(texts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,11 @@ another answer keeps its place in the table, with the reason in place of a figur
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
 import os
+import resource
 import select
 import shutil
 import signal
@@ -31,6 +34,8 @@ Answer = Callable[[Any], list[float]]
 
 LARGEST_MEMORY = 14 << 30  # bytes of data that a contender may hold
 NEAR = 1e-6  # answers of contenders may differ by so much of the largest number in them
+WALL = 8  # so many times its limit may pass on the clock on the wall
+STOPPED = {-signal.SIGXCPU, -signal.SIGALRM, -signal.SIGKILL}
 PATIENCE = 10.0  # seconds; a work that takes longer has no round to warm up, and two to be measured
 
 
@@ -242,6 +247,27 @@ def surroundings(cores: int) -> dict[str, str]:
     return kept | threads | quiet | one
 
 
+def allow(pid: int, seconds: float, used: float = 0.0) -> None:
+    """Let a process use so many more seconds of a processor: other work on the machine does not shorten this limit."""
+    if hasattr(resource, "prlimit"):
+        most = math.ceil(used + seconds)
+        with contextlib.suppress(ProcessLookupError):  # it is gone already, and says why by itself
+            resource.prlimit(pid, resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process has used so far; 0 where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _stopped(limit: float) -> str:
+    return f"stopped after {limit:.0f} s"
+
+
 class Worker:
     """A contender in a process of its own, ready to be asked for its works by name."""
 
@@ -256,11 +282,13 @@ class Worker:
             stderr=self.told,
             env=surroundings(contender.cores),
         )
+        allow(self.process.pid, self.limit)
         self.works: list[str] = self._answer()["works"]
 
     def go(self, work: str) -> dict[str, Any]:
         """Asks for a work: the seconds it took, and at its first time the answer."""
         assert self.process.stdin is not None
+        allow(self.process.pid, self.limit, processor_seconds(self.process.pid))
         try:
             self.process.stdin.write(f"{work}\n".encode())
             self.process.stdin.flush()
@@ -270,10 +298,10 @@ class Worker:
 
     def _answer(self) -> dict[str, Any]:
         assert self.process.stdout is not None
-        ready, _, _ = select.select([self.process.stdout], [], [], self.limit)
+        ready, _, _ = select.select([self.process.stdout], [], [], self.limit * WALL)
         if not ready:
             self.end()
-            raise Failed(f"stopped after {self.limit:.0f} s")
+            raise Failed(_stopped(self.limit))
         line = self.process.stdout.readline()
         if not line:
             raise Failed(self._reason())
@@ -285,6 +313,8 @@ class Worker:
         code = self.process.wait()
         self.told.seek(0)
         lines = self.told.read().decode(errors="replace").strip().splitlines()
+        if code in STOPPED:
+            return _stopped(self.limit)
         if code < 0:
             return f"killed by {signal.Signals(-code).name}"
         return _short(lines[-1] if lines else f"exit code {code}")
@@ -315,6 +345,7 @@ def run_command(words: Sequence[str], contender: Contender, limit: float) -> tup
             stderr=told,
             env=surroundings(contender.cores),
         )
+        allow(process.pid, limit)
         seconds, line = 0.0, b""
         if first_line:
             assert process.stdout is not None
@@ -329,8 +360,8 @@ def run_command(words: Sequence[str], contender: Contender, limit: float) -> tup
         if process.returncode != 0:
             told.seek(0)
             lines = told.read().decode(errors="replace").strip().splitlines()
-            if seconds >= limit:
-                raise Failed(f"stopped after {limit:.0f} s")
+            if process.returncode in STOPPED:
+                raise Failed(_stopped(limit))
             raise Failed(_short(lines[-1] if lines else f"exit code {process.returncode}"))
         out.seek(0)
         return seconds, used.ru_maxrss * 1024, line if first_line else out.read()
@@ -343,7 +374,7 @@ def _wait(process: subprocess.Popen[bytes], limit: float) -> tuple[int, int, Any
         process.kill()
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, limit)
+    signal.setitimer(signal.ITIMER_REAL, limit * WALL)
     try:
         return os.wait4(process.pid, 0)
     finally:

@@ -9,6 +9,7 @@ from typing import Any
 
 from harness import HERE, Budget, Found, NotMeasured, Subject
 
+OWN = ["#b8442f", "#e08e45", "#7a1f1f", "#c9a227"]  # the colours of this program's lines
 REMARKS = HERE / "remarks.toml"  # an honest word on budgets that are not met, by their keys
 
 HEAD = """# Benchmarks
@@ -195,8 +196,13 @@ def _unit(subject: Subject) -> str:
     return f"multiple of {subject.relative}" if subject.relative is not None else subject.measure.unit
 
 
+def _title(subject: Subject, work: str) -> str:
+    return f"{subject.title}: {work}" if work else subject.title
+
+
 def _lines(subject: Subject, found: Found, axes: Any, work: str) -> bool:
     """The figure over the size, one line for each contender."""
+    own = iter(OWN * len(subject.contenders))
     for contender in subject.contenders:
         points = []
         for size in found.sizes:
@@ -205,9 +211,11 @@ def _lines(subject: Subject, found: Found, axes: Any, work: str) -> bool:
             except NotMeasured:
                 continue
         if points:
-            style = {"linewidth": 2.4} if contender.ours else {"linewidth": 1.1, "linestyle": "--"}
+            style: dict[str, Any] = {"linewidth": 1.1, "linestyle": "--"}
+            if contender.ours:
+                style = {"linewidth": 2.4, "color": next(own)}
             axes.plot(*zip(*points, strict=True), marker="o", markersize=3, label=contender.name, **style)
-    axes.set(xscale="log", yscale="log", xlabel=subject.size_word, ylabel=_unit(subject), title=work or subject.title)
+    axes.set(xscale="log", yscale="log", xlabel=subject.size_word, ylabel=_unit(subject), title=_title(subject, work))
     axes.grid(alpha=0.3)
     if axes.lines:
         axes.figure.legend(loc="outside right upper", frameon=False)
@@ -224,9 +232,10 @@ def _bars(subject: Subject, found: Found, axes: Any, work: str) -> bool:
             except NotMeasured:
                 continue
     bars.sort(key=lambda bar: bar[0], reverse=not subject.measure.more_is_better or subject.relative is not None)
-    colours = ["#b8442f" if contender.ours else "#9aa5b1" for _, contender in bars]
+    colours = [OWN[0] if contender.ours else "#9aa5b1" for _, contender in bars]
     axes.barh([contender.name for _, contender in bars], [value for value, _ in bars], color=colours)
-    axes.set(xlabel=_unit(subject), title=work or subject.title)
+    axes.set(xlabel=_unit(subject), title=_title(subject, work))
+    axes.margins(x=0.12)
     if bars and max(bars, key=lambda bar: bar[0])[0] > 30 * min(bars, key=lambda bar: bar[0])[0]:
         axes.set_xscale("log")
     axes.bar_label(axes.containers[0], labels=[figure(value) for value, _ in bars], padding=3)

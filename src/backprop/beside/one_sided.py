@@ -33,7 +33,7 @@ def tell_sides(point: Point, trace: Trace) -> None:
     for node in kinks_met(point)[:MOST_NODES]:
         for place, ends in edges(point, node).items():
             if ends.left != ends.right:
-                edge = trace.edges[place]
+                edge = trace.edge_to_change(place)
                 edge.left, edge.right = _record(point, ends.left), _record(point, ends.right)
 
 

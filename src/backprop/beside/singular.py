@@ -141,7 +141,7 @@ def singular(point: Point) -> Singulars:
     graph = point.graph
     found = Singulars()
     # a plain tape has its rules and nothing else
-    if not point.kind.digits or point.kind.propagates or not is_number(point.value()):
+    if not point.kind.digits or point.kind.propagates or point.is_ordinary or not is_number(point.value()):
         return found
     if 5 * len(graph) > MOST_EVALUATIONS:
         found.reason = f"the graph has {len(graph)} nodes"

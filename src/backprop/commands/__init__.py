@@ -6,11 +6,9 @@ A command is found by the name of its module; to add one, add a module. `asked.A
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
-from pkgutil import iter_modules
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from backprop.bindings import Option
 
@@ -22,8 +20,7 @@ FIRST = ("trace", "diff", "grad", "hessian", "paths", "check", "step", "test", "
          "conventions", "schema")  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """One command. `takes` names what stands on the line besides options; `binds` says whether it knows variables."""
 
     name: str
@@ -42,6 +39,8 @@ class Command:
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
     """The names of all commands, in the order in which help lists them."""
+    from pkgutil import iter_modules  # a line that asks one command need not look at the others
+
     found = sorted(module.name for module in iter_modules(__path__))
     return (*FIRST, *(name for name in found if name not in FIRST))
 
@@ -112,10 +111,23 @@ def formula_formats() -> list[str]:
     return list(FORMATS)
 
 
+def language_names() -> list[str]:
+    """The languages that code can be written in."""
+    from backprop.languages import modules
+
+    return list(modules())
+
+
 FILE = Option("file", "read the program from a file", "FILE")
 AT = Option("at", 'read values from a JSON file such as {"x": 2}; the command line wins', "FILE")
 OUT = Option("output", "write to a file, whole or not at all", "FILE", short="-o")
 FIGURES = Option("figures", "significant digits in tables (6)", "N")
+ENGINE = Option(
+    "engine",
+    "what works out a large program in doubles: Python, or machine code of the extra fast (auto)",
+    "ENGINE",
+    one_of("auto", "plain", "fast"),
+)
 OPEN = Option(
     "open", "open arrays into single numbers, each a node of its own; z,a: these nodes alone", "[NAMES]", many=True
 )

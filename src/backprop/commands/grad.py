@@ -9,6 +9,7 @@ from backprop.bindings import Option, with_files
 from backprop.commands import (
     CONVENTION,
     DIRECTIONS,
+    ENGINE,
     FIGURES,
     FULL,
     KIND,
@@ -35,6 +36,7 @@ from backprop.mistakes import OneAtATime, OptionValue
     LIMIT,
     UNDEFINED,
     CONVENTION,
+    ENGINE,
     *DIRECTIONS,
     Option(
         "mode",

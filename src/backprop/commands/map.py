@@ -117,7 +117,7 @@ def answer(asked: Asked) -> int:
     if path == "-" and not whole:
         sink = _standard_output(asked, format)
     if source.is_file:
-        sources = [replace(source.part(), path=path) for path in paths]
+        sources = [replace(source.part(), path=path, format=words.text("from")) for path in paths]
         outcome = _in_parts(asked, plan, sources, layout, sink, format, folder, stop, sampled)
     elif folder or any(option in words.options for option in ("cluster", "resume")):
         raise CannotRead(
@@ -166,7 +166,7 @@ def _in_parts(
         raise OptionValue("resume", path, "Parts are in a folder: -o FOLDER/")
     portion = gathering.portion(plan)
     parts = [part for source in sources for part in source.parts(portion)]
-    crew = gathering.crew_for(words.count("jobs", 1, most=MOST_JOBS), words.text("cluster"), len(parts))
+    crew = gathering.crew_for(words.count("jobs", 1, 0, MOST_JOBS), words.text("cluster"), len(parts))
     job = gathering.Job(
         plan,
         parts,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backprop.asked import Asked
 from backprop.bindings import Option
-from backprop.commands import FIGURES, FULL, OUT, QUESTION, command, one_of
+from backprop.commands import ENGINE, FIGURES, FULL, OUT, QUESTION, command, one_of
 from backprop.mistakes import OptionValue
 
 # One record in JSON holds every step at once.
@@ -16,6 +16,7 @@ MOST_STEPS_IN_JSON = 100_000
     Option("rate", "a step moves each param by -NUMBER times its slope (0.1)", "NUMBER"),
     Option("steps", "how many steps (1)", "N"),
     Option("update", "train these inputs instead of the params: w1,w2,b", "NAMES", many=True),
+    ENGINE,
     FIGURES,
     FULL,
     *QUESTION,

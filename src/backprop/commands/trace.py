@@ -7,6 +7,7 @@ from backprop.bindings import Option
 from backprop.commands import (
     BRIEF,
     CONVENTION,
+    ENGINE,
     FIGURES,
     FORMAT,
     FULL,
@@ -42,6 +43,7 @@ from backprop.commands import (
     LIMIT,
     UNDEFINED,
     CONVENTION,
+    ENGINE,
     *QUESTION,
     FORMAT,
     OUT,

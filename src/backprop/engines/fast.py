@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from types import ModuleType
+from typing import Any
 
 from backprop import cache
 from backprop.engines.columns import Columns
@@ -135,8 +136,7 @@ def run(program: ModuleType, graph: Graph, values: array[float], moving: bytearr
     `values` has the numbers at inputs and literals in it, and is filled.
     """
     found = Columns.empty(graph, values)
-    views = Views(graph, found, moving)
-    return found if views.sweep(program) else None
+    return found if Views(graph, found, moving).careful(program) else None
 
 
 class Views:
@@ -145,16 +145,21 @@ class Views:
     def __init__(self, graph: Graph, found: Columns, moving: bytearray) -> None:
         import numpy as np
 
-        self.structure = tuple(np.frombuffer(one, one.typecode) for one in (graph.codes, graph.offsets, graph.args))
+        self.output = graph.output
+        # places are never below 0: a machine that knows it need not ask
+        self.structure = tuple(
+            np.frombuffer(one, kind) for one, kind in ((graph.codes, "i2"), (graph.offsets, "u4"), (graph.args, "u4"))
+        )
         doubles = found.values, found.partials, found.adjoints, found.wrong, found.of_adjoints, found.strain
         self.values, self.partials, self.adjoints, *self.errors = map(np.frombuffer, doubles)
         self.exact_zero, self.moving = (np.frombuffer(one, "B") for one in (found.exact_zero, moving))
         self.told = np.frombuffer(found.told, "q")
+        self.of_bare: Any = None  # partials, with a 0 where there is none
 
-    def again(self, output: int) -> None:
-        """Ready for another sweep of the same graph with the same nodes that move: partials are put anew anyway."""
+    def again(self) -> None:
+        """Ready for another careful sweep with the same nodes that move: partials are put anew anyway."""
         self.adjoints.fill(math.nan)
-        self.adjoints[output] = 1.0
+        self.adjoints[self.output] = 1.0
         self.errors[1].fill(0.0)
         self.exact_zero.fill(0)
         self.told.fill(-1)
@@ -163,14 +168,24 @@ class Views:
         """The values alone; whether the tape does not decline."""
         return bool(program.value(*self.structure, self.values) != DECLINED)
 
-    def sweep(self, program: ModuleType, careful: bool = True) -> bool:
-        """Forward and back; whether the tape does not decline."""
-        wrong, of_adjoints, strain = self.errors
-        shared = *self.structure, self.values, self.partials, self.exact_zero
-        if not careful:
-            if program.forward(*shared, self.moving, self.told) == DECLINED:
-                return False
-            return bool(program.backward(*shared, self.adjoints) != DECLINED)
-        if program.careful_forward(*shared, self.moving, self.told, wrong, strain) == DECLINED:
+    def bare(self, program: ModuleType) -> bool:
+        """Forward and back, without errors; whether the tape does not decline."""
+        import numpy as np
+
+        if self.of_bare is None:
+            self.of_bare = np.zeros(len(self.partials))
+        self.told.fill(-1)
+        self.adjoints.fill(0.0)
+        self.adjoints[self.output] = 1.0
+        if program.forward(*self.structure, self.values, self.of_bare, self.moving, self.told) == DECLINED:
             return False
-        return bool(program.careful_backward(*shared, self.adjoints, wrong, strain, of_adjoints) != DECLINED)
+        return bool(program.backward(*self.structure, self.of_bare, self.adjoints) != DECLINED)
+
+    def careful(self, program: ModuleType) -> bool:
+        """Forward and back, with errors; whether the tape does not decline."""
+        wrong, of_adjoints, strain = self.errors
+        forward = self.values, self.partials, self.moving, self.told, self.exact_zero, wrong, strain
+        if program.careful_forward(*self.structure, *forward) == DECLINED:
+            return False
+        back = self.partials, self.adjoints, self.values, self.exact_zero, wrong, strain, of_adjoints
+        return bool(program.careful_backward(*self.structure, *back) != DECLINED)

@@ -81,11 +81,8 @@ def leaves(graph: Graph, inputs: Mapping[int, float]) -> list[float] | None:
 
 def value(program: dict[str, Callable[..., int]], graph: Graph, values: list[float]) -> float | None:
     """The output alone; None where the tape declines."""
-    try:
-        gone = program["value"](graph.codes, graph.offsets, graph.args, values)
-    except (ArithmeticError, ValueError, TypeError):
-        return None
-    return None if gone == DECLINED else values[graph.output]
+    gone = _declines(program["value"], graph.codes, graph.offsets, graph.args, values)
+    return None if gone else values[graph.output]
 
 
 @dataclass(slots=True)
@@ -98,41 +95,52 @@ class Lists:
     adjoints: list[float]
     wrong: list[float]
     of_adjoints: list[float]
-    strain: list[float]
+    strain: array[float]
     told: array[int]
 
     def columns(self) -> Columns:
-        """The same in less memory."""
-        partials, adjoints = array("d", self.partials), array("d", self.adjoints)
-        wrong, of_adjoints, strain = array("d", self.wrong), array("d", self.of_adjoints), array("d", self.strain)
-        values = array("d", self.values)
-        return Columns(values, partials, self.exact_zero, adjoints, wrong, of_adjoints, strain, self.told)
+        """The same in less memory. The lists are emptied one by one, so that not all is there twice."""
+        doubles = []
+        for column in (self.of_adjoints, self.wrong, self.adjoints, self.partials, self.values):
+            doubles.append(array("d", column))
+            column.clear()
+        of_adjoints, wrong, adjoints, partials, values = doubles
+        return Columns(values, partials, self.exact_zero, adjoints, wrong, of_adjoints, self.strain, self.told)
 
 
-def run(
-    program: dict[str, Callable[..., int]], graph: Graph, values: list[float], moving: bytearray, careful: bool = True
+def careful(
+    program: dict[str, Callable[..., int]], graph: Graph, values: list[float], moving: bytearray
 ) -> Lists | None:
-    """The tape forward and back; None where it declines.
+    """The tape forward and back, with errors; None where it declines.
 
-    `values` has the numbers at inputs and literals in it, and is filled.
+    `values` has the numbers at inputs and literals in it, and is filled; `moving` those that are asked for.
     """
     size, edges = len(graph), len(graph.args)
-    wrong, of_adjoints, strain = ([0.0] * size if careful else [] for _ in range(3))
-    told = array("q", [-1, -1])
-    found = Lists(values, [NAN] * edges, bytearray(edges), [NAN] * size, wrong, of_adjoints, strain, told)
+    strain, told = array("d", bytes(8 * size)), array("q", [-1, -1])  # seldom asked for
+    found = Lists(values, [NAN] * edges, bytearray(edges), [NAN] * size, [0.0] * size, [0.0] * size, strain, told)
     found.adjoints[graph.output] = 1.0
-    shared = graph.codes, graph.offsets, graph.args, values, found.partials, found.exact_zero
+    shared = graph.codes, graph.offsets, graph.args
+    given = values, found.partials, moving, told, found.exact_zero, found.wrong, strain
+    if _declines(program["careful_forward"], *shared, *given):
+        return None
+    given_back = found.partials, found.adjoints, values, found.exact_zero, found.wrong, strain, found.of_adjoints
+    return None if _declines(program["careful_backward"], *shared, *given_back) else found
+
+
+def bare(
+    program: dict[str, Callable[..., int]], graph: Graph, values: list[float], moving: bytearray
+) -> tuple[list[float], array[int]] | None:
+    """The tape forward and back: the adjoints, and what was told; None where it declines. All that moves is known."""
+    partials, adjoints, told = [0.0] * len(graph.args), [0.0] * len(graph), array("q", [-1, -1])
+    adjoints[graph.output] = 1.0
+    shared = graph.codes, graph.offsets, graph.args
+    if _declines(program["forward"], *shared, values, partials, moving, told):
+        return None
+    return None if _declines(program["backward"], *shared, partials, adjoints) else (adjoints, told)
+
+
+def _declines(walk: Callable[..., int], *columns: Any) -> bool:
     try:
-        if careful:
-            gone = program["careful_forward"](*shared, moving, found.told, found.wrong, found.strain)
-        else:
-            gone = program["forward"](*shared, moving, found.told)
+        return walk(*columns) == DECLINED
     except (ArithmeticError, ValueError, TypeError):  # outside a domain; a power that is a complex number
-        return None
-    if gone == DECLINED:
-        return None
-    if careful:
-        gone = program["careful_backward"](*shared, found.adjoints, found.wrong, found.strain, found.of_adjoints)
-    else:
-        gone = program["backward"](*shared, found.adjoints)
-    return None if gone == DECLINED else found
+        return True

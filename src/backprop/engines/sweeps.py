@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from backprop.accuracy.rounding import Errors
 from backprop.engines.columns import Column, Columns, Contributions
-from backprop.engines.plain import leaves, run, shapes_of, walks
+from backprop.engines.plain import careful, leaves, shapes_of, walks
 from backprop.engines.tape import BRANCH, KINK
 from backprop.graph import Graph
 from backprop.kinds import Kind
@@ -62,7 +62,7 @@ def sweep(
     if program is not None:
         columns = fast.run(program, graph, array("d", values), moving)
     else:
-        lists = run(walks(shapes), graph, values, moving)
+        lists = careful(walks(shapes), graph, values, moving)
         columns = None if lists is None else lists.columns()
     return None if columns is None else found(graph, columns, moving)
 

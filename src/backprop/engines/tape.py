@@ -1,13 +1,18 @@
 """The tape: the source of a program that walks over a graph once forward and once back, written from the rows.
 
-    value(codes, offsets, args, values)                                          the value beside each node
-    forward(codes, offsets, args, values, partials, exact_zero, moving, told)    with it the partial on each edge
-    backward(codes, offsets, args, values, partials, exact_zero, adjoints)       the adjoint of each node
+    value(codes, offsets, args, values)                        the value beside each node
+    forward(codes, offsets, args, values, partials, moving, told)             and the partial on each edge
+    backward(codes, offsets, args, partials, adjoints)                        the adjoint of each node
 
-and `careful_forward` and `careful_backward`, which put down besides what values and adjoints may be wrong by, as
-`accuracy.rounding` does, to the last bit. A NaN stands where there is no partial, or no adjoint yet. `told` is filled
-with the first node at a kink, and the first that hangs on digits that may be wrong, where there is one. A walk gives
-`DECLINED` where it declines, else 0.
+where a 0 stands for a partial and an adjoint that are not there, and `moving` is known. And with what values and
+adjoints may be wrong by, as `accuracy.rounding` tells it, to the last bit,
+
+    careful_forward(codes, offsets, args, values, partials, moving, told, exact_zero, wrong, strain)
+    careful_backward(codes, offsets, args, partials, adjoints, values, exact_zero, of_values, strain, wrong)
+
+where a NaN stands for what is not there, and `moving` and `exact_zero` are found out. `told` is filled with the first
+node at a kink, and the first that hangs on digits that may be wrong, where there is one. A walk gives `DECLINED` where
+it declines, else 0.
 
 The source is the same in Python and in numba but for what a failure is; the names that it calls are put under it by
 `plain` and `fast`.
@@ -87,6 +92,14 @@ def distances(code: int, arity: int) -> tuple[Formula, ...]:
     """What is 0 where a row has a kink."""
     row = ops.rows()[code]
     return tuple(formula(text, row, arity) for text in row.kinks(arity))
+
+
+def _signs(code: int, arity: int) -> list[str | None]:
+    """For each operand "" or "-" where the partial is 1 or -1, so that it brings the adjoint itself; else None."""
+    if plain_rules(code) is None:
+        return [None] * arity
+    found = rules(code, (True,) * arity)
+    return [None if rule is None else {"1": "", "-1": "-"}.get(rule.constant or "") for rule in found]
 
 
 class Tape:
@@ -252,10 +265,10 @@ class Tape:
         out.add("values[node] = out")
 
     def _forward(self, shapes: Sequence[tuple[int, int]], careful: bool) -> None:
-        names = ["codes", "offsets", "args", "values", "partials", "exact_zero", "moving", "told"]
+        names = ["codes", "offsets", "args", "values", "partials", "moving", "told"]
         out = self._function(
             "careful_forward" if careful else "forward",
-            [*names, "wrong", "strain"] if careful else names,
+            [*names, "exact_zero", "wrong", "strain"] if careful else names,
             f"return {DECLINED}",
         )
         out.add("first = 0")
@@ -292,10 +305,11 @@ class Tape:
                     for k, rule in enumerate(rules(row.code, moves)):
                         if rule is not None:
                             self._rule(out, k, rule, known)
-                            self._put_slope(out, row, k, rule, away)
+                            self._put_slope(out, row, k, rule, away, careful)
                         elif careful:
                             self._still(out, row, arity, k, known)
-                    out.add("moving[node] = 1")
+                    if careful:
+                        out.add("moving[node] = 1")
                 head = "elif"
             if careful:
                 with out.block("else:"):
@@ -339,17 +353,19 @@ class Tape:
         with out.block(f"if moving[i{k}]:"):
             if not still:
                 self._rule(out, k, rule, known)
-            self._put_slope(out, row, k, rule, away)
-            out.add("moving[node] = 1")
+            self._put_slope(out, row, k, rule, away, careful)
+            if careful:
+                out.add("moving[node] = 1")
 
-    def _put_slope(self, out: Statements, row: Row, k: int, rule: Formula, away: str) -> None:
+    def _put_slope(self, out: Statements, row: Row, k: int, rule: Formula, away: str, careful: bool) -> None:
         """Put a partial in its place; that of a branch not taken is marked."""
         place = f"first + {k}" if k else "first"
         out.add(f"partials[{place}] = p{k}")
         if not row.locally_constant or (rule.constant is not None and rule.constant != "0"):
             return
-        with out.block(f"if p{k} == 0.0{' and ' + away if away else ''}:"):
-            out.add(f"exact_zero[{place}] = 1")
+        if careful:
+            with out.block(f"if p{k} == 0.0{' and ' + away if away else ''}:"):
+                out.add(f"exact_zero[{place}] = 1")
 
     def _rule(self, out: Statements, k: int, rule: Formula, known: Sequence[Number]) -> None:
         out.add(f"p{k} = {out.formula(rule, known).text}")
@@ -414,18 +430,19 @@ class Tape:
         out.add("wrong[node] = total")
 
     def _backward(self, shapes: Sequence[tuple[int, int]], careful: bool) -> None:
-        names = ["codes", "offsets", "args", "values", "partials", "exact_zero", "adjoints"]
+        names = ["codes", "offsets", "args", "partials", "adjoints"]
         out = self._function(
             "careful_backward" if careful else "backward",
-            [*names, "of_values", "strain", "wrong"] if careful else names,
+            [*names, "values", "exact_zero", "of_values", "strain", "wrong"] if careful else names,
             f"return {DECLINED}",
         )
         with out.block("for node in range(len(codes) - 1, -1, -1):"):
-            out.add("code = codes[node]")
-            with out.block("if code < 0:"):
-                out.add("continue")
             out.add("adjoint = adjoints[node]")
-            with out.block("if adjoint != adjoint:"):
+            if not careful:
+                with out.block("if adjoint - adjoint != 0.0:"):
+                    out.add(out.fail)
+            out.add("code = codes[node]")
+            with out.block("if code < 0 or adjoint != adjoint:" if careful else "if code < 0 or adjoint == 0.0:"):
                 out.add("continue")
             out.add("first = offsets[node]")
             if careful:
@@ -433,69 +450,89 @@ class Tape:
                 out.add("size = abs(adjoint)")
                 for code, arity in self._branches(out, shapes):
                     self._back_carefully(out, ops.rows()[code], arity)
+            elif self.python:
+                for code, arity in self._branches(out, shapes):
+                    self._back(out, code, arity)
             else:
-                # without errors every operation is alike
+                # a machine is quicker without a choice
                 with out.block("for edge in range(first, offsets[node + 1]):"):
-                    self._brought(out, "edge", True)
+                    out.add("adjoints[args[edge]] += adjoint * partials[edge]")
         out.add("return 0")
         self._put(out)
 
-    def _brought(self, out: Statements, edge: str, may_be_skipped: bool, of: str = "") -> None:
-        """What one edge brings to the adjoint of its source, and what this is then."""
-        out.add(f"slope = partials[{edge}]")
-        told = "slope == slope" + (f" and not exact_zero[{edge}]" if may_be_skipped else "")
-        with out.block(f"if {told}:"):
-            out.add("brought = adjoint * slope + 0.0")
-            out.add(f"source = args[{edge}]")
-            out.add("before = adjoints[source]")
-            out.add("total = brought if before != before else before + brought + 0.0")
-            with out.block("if total - total != 0.0:"):
-                out.add(f"return {DECLINED}")
-            out.add("adjoints[source] = total")
-            if of:
-                for line in of.splitlines():
-                    out.add(line)
+    def _back(self, out: Statements, code: int, arity: int) -> None:
+        """One operation on the way back."""
+        for k, sign in enumerate(_signs(code, arity)):
+            edge = f"first + {k}" if k else "first"
+            out.add(f"slope = partials[{edge}]")
+            with out.block("if slope != 0.0:"):
+                out.add(f"adjoints[args[{edge}]] += {'adjoint * slope' if sign is None else f'{sign}adjoint'}")
+
+    def _total(self, out: Statements) -> None:
+        """Where edges meet, contributions add."""
+        out.add("before = adjoints[source]")
+        out.add("total = brought if before != before else before + brought + 0.0")
+        with out.block("if total - total != 0.0:"):
+            out.add(f"return {DECLINED}")
+        out.add("adjoints[source] = total")
 
     def _back_carefully(self, out: Statements, row: Row, arity: int) -> None:
-        places = plain_rules(row.code)
+        """One operation on the way back, with what it makes of the errors of adjoint and partials."""
+        signs = _signs(row.code, arity)
+        if any(sign is not None for sign in signs):
+            out.add("unit = size + carried")
+            with out.block("if not unit < INF:"):
+                out.add("unit = INF")
+            with out.block("elif size < SMALLEST and size != 0.0:"):
+                out.add("unit += LEAST")
         for k in range(arity):
-            if rules(row.code, tuple(k == one for one in range(arity)))[k] is None:
-                continue
+            out.add(f"i{k} = args[first + {k}]" if k else "i0 = args[first]")
+        for k, sign in enumerate(signs):
             edge = f"first + {k}" if k else "first"
-            more = self._statements(out.fail)
-            more.add("error = abs(brought)")
-            with more.block("if carried != 0.0:"):
-                with more.block("if slope != 0.0:"):
-                    more.add("error = error + carried * abs(slope)")
-                with more.block("elif carried == INF:"):
-                    more.add("error = INF")
-            place = None if places is None else places[k]
-            if place is not None:
-                number = f"of_values[args[first + {place}]]" if place < arity else "of_values[node]"
-                with more.block("if size != 0.0:"):
-                    more.add(f"error += size * {number}")
-            elif places is None:
-                with more.block("if size != 0.0:"):
-                    more.add("passed = abs(slope)")
-                    with more.block("if passed < SMALLEST:"):
-                        more.add("error += size * LEAST")
-                    more.add("apart = strain[node]")
-                    told = "passed * abs(values[source]) >= 1e-3 * abs(values[node])"
-                    with more.block(f"if apart <= {LITTLE} and {told}:"):
-                        more.add("error += abs(brought) * (1 + 4 * apart)")
-                    with more.block("else:"):
-                        self._of_partial(more, row, arity, k)
-            with more.block("if not error < INF:"):
-                more.add("error = INF")
-            with more.block("elif abs(brought) < SMALLEST and not (slope == 0.0 or adjoint == 0.0):"):
-                more.add("error += LEAST")
-            more.add("wrong[source] += error")
-            self._brought(out, edge, row.locally_constant, "\n".join(more.lines))
+            out.add(f"slope = partials[{edge}]")
+            with out.block("if slope == slope" + (f" and not exact_zero[{edge}]:" if row.locally_constant else ":")):
+                out.add(f"source = i{k}")
+                out.add(f"brought = {'adjoint * slope' if sign is None else f'{sign}adjoint'} + 0.0")
+                self._total(out)
+                if sign is None:
+                    self._error(out, row, arity, k)
+                else:
+                    out.add("wrong[source] += unit")
+
+    def _error(self, out: Statements, row: Row, arity: int, k: int) -> None:
+        """What an adjoint may be wrong by, from what one edge brings; see `accuracy.rounding`."""
+        places = plain_rules(row.code)
+        out.add("error = large = abs(brought)")
+        with out.block("if carried != 0.0:"):
+            with out.block("if slope != 0.0:"):
+                out.add("error += carried * abs(slope)")
+            with out.block("elif carried == INF:"):
+                out.add("error = INF")
+        place = None if places is None else places[k]
+        if place is not None:
+            with out.block("if size != 0.0:"):
+                out.add(f"error += size * of_values[{f'i{place}' if place < arity else 'node'}]")
+        elif places is None:
+            with out.block("if size != 0.0:"):
+                out.add("passed = abs(slope)")
+                with out.block("if passed < SMALLEST:"):
+                    out.add("error += size * LEAST")
+                out.add("apart = strain[node]")
+                told = "passed * abs(values[source]) >= 1e-3 * abs(values[node])"
+                with out.block(f"if apart <= {LITTLE} and {told}:"):
+                    out.add("error += large * (1 + 4 * apart)")
+                with out.block("else:"):
+                    self._of_partial(out, row, arity, k)
+        with out.block("if not error < INF:"):
+            out.add("error = INF")
+        with out.block("elif large < SMALLEST and not (slope == 0.0 or adjoint == 0.0):"):
+            out.add("error += LEAST")
+        out.add("wrong[source] += error")
 
     def _of_partial(self, out: Statements, row: Row, arity: int, k: int) -> None:
         """What a partial is wrong by, where its rule has to tell; nothing where the rule is a number."""
-        given = [f"values[args[first + {one}]]" for one in range(arity)]
-        given += [f"of_values[args[first + {one}]]" for one in range(arity)]
+        given = [f"values[i{one}]" for one in range(arity)]
+        given += [f"of_values[i{one}]" for one in range(arity)]
         given += [f"partials[first + {one}]" for one in range(arity)]
         patterns = [moves for moves in _patterns(row.code, arity) if moves[k]]
         head = "if"
@@ -506,7 +543,7 @@ class Tape:
                 text = ""
             elif rule.single is not None:
                 place = rule.single
-                text = f"of_values[args[first + {place}]]" if place < arity else "of_values[node]"
+                text = f"of_values[{f'i{place}' if place < arity else 'node'}]"
             else:
                 text = f"trial_{row.code}_{arity}_{k}({', '.join(given)}, values[node])"
             line = f"error += size * {text}" if text else "pass"

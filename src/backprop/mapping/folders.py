@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -17,13 +16,11 @@ from typing import Any
 
 from backprop.mapping.run import Counts, Lost, Outcome, Sample, Sampled, Totals
 from backprop.mapping.tasks import Done
-from backprop.mapping.whole import is_unfinished, sweep, whole_part
-from backprop.mistakes import CannotRead, CannotResume, CannotWrite, FolderTaken, PartMissing
+from backprop.mapping.whole import await_part, is_unfinished, is_whole, sweep, whole_part
+from backprop.mistakes import CannotRead, CannotResume, CannotWrite, FolderTaken
 
 MANIFEST = ".manifest.ndjson"
 FORMAT, VERSION = "backprop-map-parts", 1
-# Seconds after which a part that was written elsewhere has to be seen here: network disks take their time.
-SEEN = 10.0
 
 
 class Folder:
@@ -61,12 +58,8 @@ class Folder:
         """Note that a part is whole. Raises `PartMissing` where it is not to be seen from here, and `CannotWrite`."""
         if place in self.known:
             return
-        path, end = self.part(place), time.monotonic() + SEEN
-        while self.suffix and not self._is_whole(path, done.size):
-            if time.monotonic() > end:
-                raise PartMissing(path, done.worker)
-            os.listdir(self.path)  # a network disk looks again
-            time.sleep(0.1)
+        if self.suffix:
+            await_part(self.part(place), done.size, done.worker)
         self._note({"part": place, **_record(done)})
         self.known[place] = done
 
@@ -92,12 +85,6 @@ class Folder:
         except OSError as error:
             raise CannotWrite(self.manifest, error.strerror or str(error)) from None
 
-    @staticmethod
-    def _is_whole(path: str, size: int) -> bool:
-        with suppress(OSError):
-            return os.stat(path).st_size == size
-        return False
-
     def _go_on(self) -> None:
         """Compare with what was asked before, and find the parts that are whole."""
         try:
@@ -111,7 +98,7 @@ class Folder:
                 raise CannotResume(self.path, *_difference(name, before.get(name), self.asked.get(name)))
         sweep(self.path)
         for place, done in filter(None, records):
-            if not self.suffix or self._is_whole(self.part(place), done.size):
+            if not self.suffix or is_whole(self.part(place), done.size):
                 self.known[place] = done
 
 

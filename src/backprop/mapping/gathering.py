@@ -18,6 +18,7 @@ from backprop.mapping.plan import Plan, arrays_in
 from backprop.mapping.run import Counts, Outcome, Sample, Totals
 from backprop.mapping.tables import Layout, Source, whole_file
 from backprop.mapping.tasks import Done, Task, employed, in_order, nothing_yet, schema_of, stamp, steps
+from backprop.mapping.whole import await_part
 from backprop.mistakes import OptionValue
 
 # Nodes of a usual program, how many times longer a row takes by itself, and the most that parts shrink for that.
@@ -46,15 +47,17 @@ class Job:
         known = [part.rows for part in self.parts]
         return None if None in known else sum(rows or 0 for rows in known)
 
-    def tasks(self, path: Callable[[int], str]) -> list[Task]:
+    def tasks(self, path: Callable[[int], str], crew: Crew) -> list[Task]:
         """A task for each part, whose rows go to the file `path(place)`."""
         first, asked = self.parts[0].name, versions()
+        # a worker on a cluster is at home in another folder
+        full = os.path.abspath if isinstance(crew, Cluster) else str
         return [
             Task(
                 place,
                 self.plan,
-                part.part(stdin=None),
-                path(place),
+                part.part(stdin=None, path=full(part.path)),
+                full(path(place)) if path(place) else "",
                 self.format,
                 self.layout,
                 self.stop,
@@ -114,7 +117,7 @@ def cores() -> int:
 def to_sums(job: Job, crew: Crew) -> Outcome:
     """Sums over all rows. Raises `Mistake`."""
     outcome = job.outcome(sums=True)
-    tasks = job.tasks(lambda _: "")
+    tasks = job.tasks(lambda _: "", crew)
     with employed(crew):
         if isinstance(crew, Alone):
             _here(job, tasks, None, outcome, lambda: None)
@@ -131,7 +134,7 @@ def to_folder(job: Job, crew: Crew, path: str, resume: bool) -> Outcome:
     with employed(crew):
         folder = Folder(path, suffix, job.asked(), resume)
         try:
-            tasks = job.tasks(lambda place: "" if sums else folder.part(place))
+            tasks = job.tasks(lambda place: "" if sums else folder.part(place), crew)
             _add_up(job, in_order(crew, tasks, dict(folder.known), folder.keep), outcome)
             folder.finish(outcome)
         except BaseException:
@@ -155,14 +158,14 @@ def to_stream(job: Job, crew: Crew, sink: BinaryIO | str) -> Outcome:
         outcome = job.outcome(sums=False)
         if isinstance(crew, Alone):
             writer = format.writer(file, job.plan.names, job.layout)
-            _here(job, job.tasks(lambda _: ""), writer.write, outcome, getattr(writer, "end_part", lambda: None))
+            _here(job, job.tasks(lambda _: "", crew), writer.write, outcome, getattr(writer, "end_part", lambda: None))
             writer.close()
             return outcome
         folder = tempfile.mkdtemp(".parts", ".map-", beside)
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         stack.callback(crew.close, at_once=True)  # before the folder goes, so that nobody writes there any more
         suffix = format.FORMAT.suffixes[0]
-        tasks = job.tasks(lambda place: os.path.join(folder, f"part-{place:05d}{suffix}"))
+        tasks = job.tasks(lambda place: os.path.join(folder, f"part-{place:05d}{suffix}"), crew)
         names = job.plan.names
         has_own = hasattr(format, "joiner")
         joiner = format.joiner(file, names, job.layout) if has_own else _Read(format, file, names, job.layout)
@@ -202,6 +205,7 @@ def _add_up(job: Job, found: Iterable[Done], outcome: Outcome) -> None:
 def _joined(found: Iterable[Done], tasks: Sequence[Task], joiner: tables.Joiner) -> Iterator[Done]:
     """The parts, each put behind the others and removed."""
     for task, done in zip(tasks, found, strict=True):
+        await_part(task.path, done.size, done.worker)
         joiner.add(task.path)
         os.unlink(task.path)
         yield done

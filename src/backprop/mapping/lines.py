@@ -22,15 +22,18 @@ def line_parts(source: Source, portion: int, head: bytes, begin: int, separator:
     from its beginning; no other way tells whether a line end does.
     """
     end = os.path.getsize(source.path)
-    size = share(end - begin, PART // portion)
+    size = share(end - begin, max(1, PART // portion))
+    known: int | None = 0
+    if begin >= end:
+        yield source
     if begin >= end:  # nothing but the names
         yield source
     with open(source.path, "rb") as file:
         while begin < end:
             upto = begin + size
             upto = end if upto >= end else _row_end(file, begin, upto, separator)
-            yield source.part(span=(begin, upto), head=head, before=0 if begin == 0 else None)
-            begin = upto
+            yield source.part(span=(begin, upto), head=head, before=known)
+            begin, known = upto, None
 
 
 def _row_end(file: BinaryIO, begin: int, least: int, separator: str) -> int:

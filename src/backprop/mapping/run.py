@@ -359,10 +359,13 @@ class Checked:
 
 def checked(plan: Plan, sampled: Iterable[Sampled]) -> Iterator[Checked]:
     """What every witness says of each row, and whether the answers that were written are what they confirm."""
+    rows = sorted(sampled, key=lambda one: one.row)
+    if not rows:
+        return
     from backprop.checks import check
 
     program = plan.program
-    for one in sorted(sampled, key=lambda one: one.row):
+    for one in rows:
         inputs: dict[str, Number] = {**plan.constants, **one.inputs}
         report = check(program, inputs, wrt=list(plan.wrt))
         against = [found for found in report.conclusions if found.verdict == "DISAGREES"]

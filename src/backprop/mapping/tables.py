@@ -189,7 +189,7 @@ def share(total: int, least: int) -> int:
 
 def group_parts(source: Source, portion: int, sizes: Sequence[int], exact: bool = True) -> Iterator[Source]:
     """A table in runs of groups of rows; `sizes` are the rows of each group, as they are or about."""
-    size = share(sum(sizes), ROWS // portion)
+    size = share(sum(sizes), max(1, ROWS // portion))
     begin = before = rows = 0
     for place, more in enumerate(sizes, 1):
         rows += more

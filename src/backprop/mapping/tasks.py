@@ -97,7 +97,7 @@ def steps(task: Task, write: Callable[[tables.Batch], None] | None, outcome: Out
     yield from led(worker, reader.batches(plan.wanted), write, outcome)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _worker(plan: bytes, stop: bool, thread: int) -> Worker:
     """What works out batches, made once for all parts that this thread does."""
     return Worker(pickle.loads(plan), stop)

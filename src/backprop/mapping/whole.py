@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from backprop.mistakes import CannotWrite
+from backprop.mistakes import CannotWrite, PartMissing
 
+# Seconds after which a part that was written elsewhere has to be seen here: network disks take their time.
+SEEN = 10.0
 # Readers of folders pass over what begins with a point.
 _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{16}\.unfinished")
 
@@ -33,6 +36,24 @@ def whole_part(path: str) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             os.unlink(beside)
+
+
+def is_whole(path: str, size: int) -> bool:
+    """Whether a file is there and has that many bytes."""
+    with suppress(OSError):
+        return os.stat(path).st_size == size
+    return False
+
+
+def await_part(path: str, size: int, worker: str) -> None:
+    """Return once a part that a worker has written is to be seen here. Raises `PartMissing`."""
+    end = time.monotonic() + SEEN
+    while not is_whole(path, size):
+        if time.monotonic() > end:
+            raise PartMissing(path, worker)
+        with suppress(OSError):
+            os.listdir(os.path.dirname(path) or ".")  # a network disk looks again
+        time.sleep(0.1)
 
 
 def is_unfinished(name: str) -> bool:

@@ -13,7 +13,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 # The flops of the gamma function and its kin, which take seconds with hundreds of digits.
 HEAVY = 50
@@ -41,8 +41,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 CONDITIONAL, OR, AND, NOT, COMPARISON, SUM, PRODUCT, UNARY, POWER, POSTFIX, ATOM = range(11)
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(NamedTuple):
     """Something worth telling a reader when `when` (a condition in the user's language) holds at a node.
 
     `says` may use the names of the operands, `out` and `node` in braces. `many` says it of several elements of an

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from backprop.path_sums.factored import Factored, factor, listed_cost
 from backprop.path_sums.largest import Top, top
-from backprop.path_sums.listed import PathTerm, listing, terms
+from backprop.path_sums.listed import PathTerm, Stretch, listing, stretches, terms
 from backprop.path_sums.network import Network, Routes, routes
 from backprop.path_sums.sums import (
     adjoint,
@@ -31,6 +31,7 @@ __all__ = [
     "Network",
     "PathTerm",
     "Routes",
+    "Stretch",
     "Top",
     "adjoint",
     "agrees",
@@ -43,6 +44,7 @@ __all__ = [
     "not_proven",
     "routes",
     "size_total",
+    "stretches",
     "terms",
     "top",
     "total",

@@ -73,75 +73,71 @@ class _Ranking:
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        sizes = [_size(value) for value in network.numbers]
+        sizes = [Decimal(abs(value)) for value in network.numbers] if network.plain else map(_size, network.numbers)
         # a factor of 0 makes a tie of all that it meets, so terms of 0 are not ranked but listed, when their turn comes
-        self.weights = [None if size is not None and size == 0 else size for size in sizes]
-        self.defined = [size is not None for size in sizes]
+        self.weights = [size or None for size in sizes]
+        self.defined = [value is not None for value in network.numbers]
         self._wholes: dict[int, Decimal] | None = None
         nodes = len(network.ids)
         # runs of nodes with one way on are passed in one step: where they end, and the product up to there
         self.end = list(range(nodes))
         self.along: list[Decimal | None] = [Decimal(1)] * nodes
+        # of each edge that leaves a branching node: the product up to the end of its run, and that end
+        self.through: list[Decimal | None] = [None] * len(self.weights)
+        self.below = [0] * len(self.weights)
         # what is found: size, first edge, rank of the rest at the end of its run
         self.found: list[list[tuple[Decimal, int, int]]] = [[] for _ in range(nodes)]
-        self.heaps: list[list[tuple[Decimal, int, int, Decimal]] | None] = [None] * nodes
+        self.heaps: list[list[tuple[Decimal, int, int, Decimal]]] = [[] for _ in range(nodes)]
         self.done = bytearray(nodes)
         self.found[network.target] = [(Decimal(1), -1, -1)]
         self.done[network.target] = 1
-        first, to = network.first, network.to
+        first, to, mul, key = network.first, network.to, WIDE.multiply, COMPARED.minus
         for node in range(network.target - 1, -1, -1):
             start, end = first[node], first[node + 1]
             if end - start == 1:
                 weight, along = self.weights[start], self.along[to[start]]
-                self.along[node] = None if weight is None or along is None else WIDE.multiply(weight, along)
+                self.along[node] = None if weight is None or along is None else mul(weight, along)
                 self.end[node] = self.end[to[start]]
                 continue
-            heap: list[tuple[Decimal, int, int, Decimal]] = []
+            heap = self.heaps[node]
             for edge in range(start, end):
-                candidate = self._candidate(edge, 0)
-                if candidate is not None:
-                    heap.append(candidate)
+                weight, along = self.weights[edge], self.along[to[edge]]
+                self.below[edge] = below = self.end[to[edge]]
+                if weight is None or along is None or not self.found[below]:
+                    continue
+                self.through[edge] = through = mul(weight, along)
+                size = mul(through, self.found[below][0][0])
+                heap.append((key(size), edge, 0, size))
             heapq.heapify(heap)
-            self.heaps[node] = heap
-            if heap:
-                self._take(node, heap)
-            else:
-                self.done[node] = 1
+            self._take(node)
 
-    def _candidate(self, edge: int, rank: int) -> tuple[Decimal, int, int, Decimal] | None:
-        """An edge followed by the route of that rank from where it leads: sort key, edge, rank, size."""
-        target = self.network.to[edge]
-        weight, along, found = self.weights[edge], self.along[target], self.found[self.end[target]]
-        if weight is None or along is None or rank >= len(found):
-            return None
-        size = WIDE.multiply(WIDE.multiply(weight, along), found[rank][0])
-        return COMPARED.minus(size), edge, rank, size
-
-    def _take(self, node: int, heap: list[tuple[Decimal, int, int, Decimal]]) -> None:
-        _, edge, rank, size = heapq.heappop(heap)
-        self.found[node].append((size, edge, rank))
+    def _take(self, node: int) -> None:
+        """The best that is known of the rest is the next best route from a node."""
+        heap = self.heaps[node]
+        if heap:
+            _, edge, rank, size = heapq.heappop(heap)
+            self.found[node].append((size, edge, rank))
+        else:
+            self.done[node] = 1
 
     def advance(self, node: int) -> None:
         """Find the next best route from a branching node, going down to others where theirs is needed first."""
+        found, done, heaps, mul, key = self.found, self.done, self.heaps, WIDE.multiply, COMPARED.minus
         stack = [node]
         while stack:
             node = stack[-1]
-            heap = self.heaps[node]
-            if self.done[node] or heap is None:
-                stack.pop()
-                continue
-            _, edge, rank = self.found[node][-1]
-            below = self.end[self.network.to[edge]]
-            if len(self.found[below]) <= rank + 1 and not self.done[below]:
-                stack.append(below)
-                continue
-            candidate = self._candidate(edge, rank + 1)
-            if candidate is not None:
-                heapq.heappush(heap, candidate)
-            if heap:
-                self._take(node, heap)
-            else:
-                self.done[node] = 1
+            if not done[node]:
+                _, edge, rank = found[node][-1]
+                below = self.below[edge]
+                rank += 1
+                if len(found[below]) <= rank and not done[below]:
+                    stack.append(below)
+                    continue
+                through = self.through[edge]
+                if through is not None and rank < len(found[below]):  # the same edge, with the next best after it
+                    size = mul(through, found[below][rank][0])
+                    heapq.heappush(heaps[node], (key(size), edge, rank, size))
+                self._take(node)
             stack.pop()
 
     def best(self, source: int, k: int) -> Iterator[tuple[Decimal, tuple[int, ...]]]:
@@ -157,8 +153,9 @@ class _Ranking:
     def _zeros(self, source: int) -> Iterator[tuple[int, ...]]:
         """The routes whose term is 0, in the order of the listing, in which fewer than k others stand between them."""
         network = self.network
-        defined = [edge for edge, known in zip(network.edges, self.defined, strict=True) if known]
-        places = {id(edge): place for place, edge in enumerate(network.edges)}
+        every = list(network.edges)  # their identities tell them apart
+        defined = [edge for edge, known in zip(every, self.defined, strict=True) if known]
+        places = {id(edge): place for place, edge in enumerate(every)}
         rest = replace(network.trace, edges=defined)
         for path in listing(Routes(rest, network.ids[source], network.ids[network.target])):
             edges = tuple(places[id(edge)] for edge in path.edges)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import accumulate, repeat
+from typing import Any
 
 from backprop.factors import product_of
 from backprop.path_sums.arithmetic import Number
@@ -63,6 +64,21 @@ class PathTerm:
         return product_of(self.formulas)
 
 
+@dataclass(slots=True, eq=False)
+class Stretch:
+    """Paths that begin alike: `head`, their edges up to `node`, then each of `tails`, which other stretches share.
+
+    `index` is that of the first, `terms` and `sums` are the term of each and the sum so far.
+    """
+
+    index: int
+    head: tuple[int, ...]
+    node: int
+    tails: list[tuple[int, ...]]
+    terms: list[Value | None]
+    sums: list[Value | None]
+
+
 def listing(routes: Routes) -> Iterator[PathTerm]:
     """Every path in order (by first edge, then by second, ...), one after another and never all at once.
 
@@ -74,24 +90,41 @@ def listing(routes: Routes) -> Iterator[PathTerm]:
     >>> [(path.nodes, path.term, path.running) for path in listing(Routes(trace, "b"))]
     [(['b', 'c', 'e'], 2.0, 2.0), (['b', 'd', 'e'], 3.0, 5.0)]
     """
+    for found in stretches(routes):
+        index, head = found.index, found.head
+        for tail, term, running in zip(found.tails, found.terms, found.sums, strict=True):
+            yield PathTerm(routes, index, head, tail, term, running)
+            index += 1
+
+
+def stretches(routes: Routes) -> Iterator[Stretch]:
+    """Every path in the order of `listing`, those together that begin alike and go on from the same node."""
     network = routes.network
     arithmetic = network.arithmetic
-    mul, add, out, plain = arithmetic.mul, arithmetic.add, arithmetic.out, network.plain
+    mul, add, out = arithmetic.mul, arithmetic.add, arithmetic.out
     if not routes.leads:
         return
-    running: Number = None
-    index = 0
+    running: Number = 0.0 if network.plain else None
+    index = 1
     ways = network.once(Ways)
     for head, product, node in ways.stretches(routes.source):
         tails, products = ways.tails(node)
-        for tail, after in zip(tails, products, strict=True):
-            term = mul(product, after)
-            running = term if index == 0 else add(running, term)
-            index += 1
-            if plain:
-                yield PathTerm(routes, index, head, tail, term + 0.0, running + 0.0)
-            else:
-                yield PathTerm(routes, index, head, tail, out(term), out(running))
+        terms: list[Any]
+        sums: list[Any]
+        if network.plain:
+            terms = [product * after + 0.0 for after in products]
+            sums = list(accumulate(terms, initial=running))
+            running = sums[-1]
+            del sums[0]
+        else:
+            terms, sums = [], []
+            for after in products:
+                term = mul(product, after)
+                running = term if index == 1 and not terms else add(running, term)
+                terms.append(out(term))
+                sums.append(out(running))
+        yield Stretch(index, head, node, tails, terms, sums)
+        index += len(tails)
 
 
 def terms(routes: Routes) -> Iterator[Value | None]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, TypeVar
+from itertools import accumulate
+from typing import Any, TypeVar, overload
 
 from backprop.arrays_text import element_name, element_of
 from backprop.figures import Written, figure
@@ -24,9 +26,31 @@ from backprop.path_sums.arithmetic import (
     wide,
     widened,
 )
-from backprop.record import Edge, Trace
+from backprop.record import Edge, Trace, Value
 
 Made = TypeVar("Made")
+
+
+class _Chosen(Sequence[Edge]):
+    """The edges at some places, made only when they are asked for where those of the trace are views."""
+
+    def __init__(self, edges: Sequence[Edge], places: Sequence[int]) -> None:
+        self._edges, self._places = edges, places
+        self._last = -1, Edge("", "", 0)  # one after another is asked for its target, its rule and its number
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> Edge: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Edge]: ...
+    def __getitem__(self, index: int | slice) -> Edge | list[Edge]:
+        if isinstance(index, slice):
+            return [self._edges[place] for place in self._places[index]]
+        if self._last[0] != index:
+            self._last = index, self._edges[self._places[index]]
+        return self._last[1]
 
 
 class Network:
@@ -41,15 +65,15 @@ class Network:
         self, trace: Trace, sources: Sequence[str] = (), target: str | None = None, symbolic: bool = False
     ) -> None:
         self.trace = trace
-        self.ids = [node.id for node in trace.nodes]
+        column = getattr(trace.nodes, "column", None)  # of a large trace, whose nodes are views
+        self.ids = [node.id for node in trace.nodes] if column is None else column("id")
         self.place = {name: place for place, name in enumerate(self.ids)}
         if len(self.place) != len(self.ids):
             raise NotATrace("two nodes of this trace have the same id")
         self.target = self._find(trace.output if target is None else target)
         names = sources or trace.wrt or list(trace.inputs)
         self.sources = [self._find(name) for one in names for name in self._elements(one)]
-        self._read_edges()
-        self._read_numbers(symbolic)
+        self._read_numbers(self._read_edges(), symbolic)
         self._made: dict[Callable[[Network], Any], Any] = {}
 
     def _elements(self, name: str) -> list[str]:
@@ -76,39 +100,51 @@ class Network:
             raise UnknownNode(name, names)
         return place
 
-    def _read_edges(self) -> None:
-        """Keep the edges that can reach the target, grouped by the node they leave, otherwise in the trace's order."""
-        place, nodes = self.place, self.trace.nodes
-        leaving: list[list[Edge]] = [[] for _ in nodes]
-        for edge in self.trace.edges:
-            source, target = place.get(edge.source), place.get(edge.target)
+    def _read_edges(self) -> list[Value | None]:
+        """Keep the edges that can reach the target, grouped by the node they leave, otherwise in the trace's order.
+
+        Gives their partials.
+        """
+        trace = self.trace
+        column, arcs = getattr(trace.nodes, "column", None), getattr(trace.edges, "arcs", None)
+        taken = [node.taken for node in trace.nodes] if column is None else column("taken")
+        found = [arc for arc in (self._arcs() if arcs is None else arcs()) if taken[arc[1]] and taken[arc[2]]]
+        leaving: list[list[int]] = [[] for _ in self.ids]
+        for number, (_, source, _, _) in enumerate(found):
+            leaving[source].append(number)
+        reaches = bytearray(len(self.ids))
+        reaches[self.target] = 1
+        for node in range(self.target - 1, -1, -1):
+            leaving[node] = [number for number in leaving[node] if reaches[found[number][2]]]
+            reaches[node] = bool(leaving[node])
+        self.first = [*accumulate(map(len, leaving[: self.target]), initial=0)]
+        self.first += [self.first[-1]] * (len(self.ids) - self.target)
+        kept = [found[number] for group in leaving[: self.target] for number in group]
+        self.edges: Sequence[Edge] = _Chosen(trace.edges, [place for place, _, _, _ in kept])
+        self.to = [target for _, _, target, _ in kept]
+        self.parallel = bytearray(len(self.edges))  # marks those that have another beside them
+        for node in range(self.target):
+            start, end = self.first[node], self.first[node + 1]
+            if end - start > 1:
+                group = self.to[start:end]
+                if len(set(group)) < len(group):
+                    times = Counter(group)
+                    self.parallel[start:end] = bytes(times[target] > 1 for target in group)
+        return [partial for _, _, _, partial in kept]
+
+    def _arcs(self) -> Iterator[tuple[int, int, int, Value | None]]:
+        """Place, source, target and partial of each edge that carries a derivative. Raises `NotATrace`."""
+        find = self.place.get
+        for place, edge in enumerate(self.trace.edges):
+            source, target = find(edge.source), find(edge.target)
             if source is None or target is None or source >= target:
                 raise NotATrace(f"the edge from {edge.source} to {edge.target} does not run from one node to a later")
-            carries = edge.partial is not None or edge.formula is not None
-            if carries and nodes[source].taken and nodes[target].taken:
-                leaving[source].append(edge)
-        reaches = bytearray(len(nodes))
-        reaches[self.target] = 1
-        self.first = [0] * (len(nodes) + 1)
-        for node in range(self.target - 1, -1, -1):
-            leaving[node] = [edge for edge in leaving[node] if reaches[place[edge.target]]]
-            reaches[node] = bool(leaving[node])
-        self.edges: list[Edge] = []
-        for node in range(len(nodes)):
-            if node < self.target:
-                self.edges.extend(leaving[node])
-            self.first[node + 1] = len(self.edges)
-        self.to = [place[edge.target] for edge in self.edges]
-        ends = [(edge.source, edge.target) for edge in self.edges]
-        # edges side by side leave the same node, so they stand in one group
-        seen: dict[tuple[str, str], int] = {}
-        for pair in ends:
-            seen[pair] = seen.get(pair, 0) + 1
-        self.parallel = bytearray(seen[pair] > 1 for pair in ends)
+            if edge.partial is not None or edge.formula is not None:
+                yield place, source, target, edge.partial
 
-    def _read_numbers(self, symbolic: bool) -> None:
+    def _read_numbers(self, partials: Sequence[Value | None], symbolic: bool) -> None:
         """The partials as numbers, and the arithmetic that carries them without overflow, loss or guessing."""
-        found = [] if symbolic else [number_of(edge.partial) for edge in self.edges]
+        found = [] if symbolic else list(map(number_of, partials))
         self.digits = 15  # that a sum can be expected to share with the adjoint; 0 when it has to be the same
         self.symbolic = symbolic or any(value is NotImplemented for value in found)
         if self.symbolic:
@@ -164,8 +200,10 @@ class Network:
         from backprop.kinds import by_name
         from backprop.rules import is_kink
 
+        if number_of(edge.partial) != 0:
+            return False
         target = self.trace.nodes[self.place[edge.target]]
-        if number_of(edge.partial) != 0 or not any(row.name == target.op for row in ops.rows()):
+        if not any(row.name == target.op for row in ops.rows()):
             return False
         row = ops.by_name(target.op)
         known = [self.trace.nodes[self.place[name]].value for name in target.args if name in self.place]

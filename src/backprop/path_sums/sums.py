@@ -20,7 +20,8 @@ def count(routes: Routes) -> int:
 
 def undefined(routes: Routes) -> int:
     """How many paths have a term that is undefined."""
-    return 0 if routes.symbolic else routes.network.once(_undefined_counts).get(routes.source, 0)
+    network = routes.network
+    return 0 if network.symbolic or network.plain else network.once(_undefined_counts).get(routes.source, 0)
 
 
 def total(routes: Routes) -> Value | None:
@@ -77,6 +78,8 @@ def agrees(routes: Routes, found: Value | None) -> bool | None:
     known = _size_of_difference(adjoint(routes), Decimal(0))
     if known is None or number_of(found) is None:
         return None
+    if adjoint(routes) == found:
+        return True
     if routes.network.digits == 0:
         return Fraction(number_of(adjoint(routes))) == Fraction(number_of(found))
     difference = _size_of_difference(adjoint(routes), widened(number_of(found)))

@@ -6,10 +6,9 @@ A module here that has a `FORMAT` is a format; nothing else lists them. Each is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from backprop.mistakes import UnknownFormat
 
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from backprop.render.look import Look
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """What a format is called (like its module), how its files end, and what it is in a few words."""
 
     name: str
@@ -27,8 +25,7 @@ class Format:
     says: str
 
 
-@dataclass(frozen=True, slots=True)
-class Renderer:
+class Renderer(NamedTuple):
     """A format with the function that gives its lines, without line ends. It reads the trace and nothing else."""
 
     format: Format

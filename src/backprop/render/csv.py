@@ -86,6 +86,9 @@ def all_digits(value: Value | None) -> str:
 
 def csv_line(row: list[str]) -> str:
     """A row as CSV, quoted where it must be, without a line end."""
+    line = ",".join(row)
+    if line.isprintable() and '"' not in line and line.count(",") == len(row) - 1 and len(row) > 1:
+        return line  # nothing in it asks for quotes
     held = StringIO()
     csv.writer(held, lineterminator="").writerow(row)
     return held.getvalue()

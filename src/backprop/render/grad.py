@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from backprop.record import Value
     from backprop.render.look import Look
 
+# So many answers are written out without asking whether they are too many for a reader.
+FEW = 1000
+
 
 def render(output: str, value: Value, gradient: Mapping[str, Value], look: Look) -> Iterator[str]:
     """The lines, without line ends."""
@@ -19,7 +22,15 @@ def render(output: str, value: Value, gradient: Mapping[str, Value], look: Look)
 
 
 def equations(told: Mapping[str, Value], look: Look) -> Iterator[str]:
-    """`name = value` for each, the equals signs under each other. In a pipe every array is complete."""
+    """`name = value` for each, the equals signs under each other; of very many some.
+
+    In a pipe every array is complete.
+    """
+    if len(told) > FEW and not look.full:
+        from backprop.render.excerpts import some_equations
+
+        yield from some_equations(told, look)
+        return
     names = [look.letters(name) for name in told]
     width = max(map(len, names), default=0)
     most = ALL if look.width is None else MOST_IN_ANSWER

@@ -41,12 +41,18 @@ def indented(record: Any, ascii_only: bool) -> list[str]:
     return _ROW.sub(lambda row: f"[{' '.join(row[1].split())}]", text).split("\n")
 
 
+# What nearly every line of working holds.
+_OFTEN = (("∂", "\\u2202"), ("·", "\\u00b7"))
+
+
 def ascii_json(text: str) -> str:
     """JSON with every letter beyond ASCII escaped the way JSON does: the same record.
 
     >>> print(ascii_json('"α"'))
     "\\u03b1"
     """
+    for letter, escaped in _OFTEN:
+        text = text.replace(letter, escaped)
     if text.isascii():
         return text
     units = text.encode("utf-16-be", "surrogatepass")

@@ -9,10 +9,22 @@ from backprop.figures import shape_text
 from backprop.notation import slope
 from backprop.record import Trace
 from backprop.render import Format, mermaid
+from backprop.render.excerpts import excerpt, is_cut, some_items, some_lines
 from backprop.render.look import Look
-from backprop.render.table import adjoint_lines, checked, program_lines, put_in, tangent_lines, value_lines, verdict
+from backprop.render.table import (
+    Line,
+    adjoint_lines,
+    checked,
+    left_out,
+    program_lines,
+    put_in,
+    shapes_of,
+    tangent_lines,
+    value_lines,
+    verdict,
+)
 from backprop.render.tables import visible
-from backprop.working import NO_VALUE, NOT_PROVEN, NOT_TAKEN, Working, is_unproven
+from backprop.working import NO_VALUE, NOT_PROVEN, NOT_TAKEN, Gap, Working, is_unproven
 
 FORMAT = Format("markdown", suffix=".md", says="the working as a page, with the graph as a drawing")
 
@@ -28,15 +40,17 @@ def render(trace: Trace, look: Look) -> Iterator[str]:
 def _page(trace: Trace, look: Look) -> Iterator[str]:
     yield f"# Gradient of {_code(trace.output)}"
     yield ""
-    yield from _block("text", program_lines(trace))
+    yield from _block("text", some_lines(program_lines(trace), look))
     if trace.inputs:
+        shown, more = some_items(trace.inputs.items(), look)
         yield ""
-        yield "At " + ", ".join(_code(f"{name} = {look.figure(value)}") for name, value in trace.inputs.items()) + "."
+        at = ", ".join(_code(f"{name} = {look.figure(value)}") for name, value in shown)
+        yield f"At {at}{f' and {more} more' if more else ''}."
     if trace.kind not in ("real", "symbol"):
         yield from ("", f"Kind: {_code(trace.kind)}.")
     if trace.convention is not None:
         yield from ("", f"Convention: {_code(trace.convention)}.")
-    shapes = {node.id: shape_text(node.shape) for node in trace.nodes if node.shape}
+    shapes = {name: shape_text(shape) for name, shape in shapes_of(trace).items()}
     columns: tuple[str, ...] = ("node", *(["shape"] if shapes else []), "formula", put_in(trace), "value")
     yield from _table("Values", columns, _values(value_lines(trace, look), shapes))
     title, lines = ("Tangents", tangent_lines) if trace.mode == "forward" else ("Adjoints", adjoint_lines)
@@ -46,20 +60,30 @@ def _page(trace: Trace, look: Look) -> Iterator[str]:
     if trace.notes:
         yield from ("", "## Notes", "")
         yield from (f"- {_text(note.text)}" for note in trace.notes)
-    yield from ("", "## Graph", "")
-    yield from _block("mermaid", mermaid.render(trace, look))
+    if is_cut(len(trace.nodes), look):
+        yield ""
+        yield from (_text(told) for told in left_out(trace, look))
+    else:
+        yield from ("", "## Graph", "")
+        yield from _block("mermaid", mermaid.render(trace, look))
     yield ""
     yield f"**{_text(verdict(trace, look)[0])}**"
 
 
-def _values(lines: Iterable[Working], shapes: Mapping[str, str]) -> Iterator[list[str]]:
+def _values(lines: Iterable[Line], shapes: Mapping[str, str]) -> Iterator[list[str]]:
     for line in lines:
+        if isinstance(line, Gap):
+            yield ["…", line.told]
+            continue
         shape = [shapes.get(line.left, "")] if shapes else []
         yield [_code(line.left), *shape, *map(_code, ("".join(line.rules), "".join(line.numbers))), _value(line)]
 
 
-def _slopes(lines: Iterable[Working]) -> Iterator[list[str]]:
+def _slopes(lines: Iterable[Line]) -> Iterator[list[str]]:
     for line in lines:
+        if isinstance(line, Gap):
+            yield ["…", line.told]
+            continue
         terms = (" + ".join(part) for part in (line.chain, line.rules, line.numbers))
         yield [_code(line.left), *map(_code, terms), _value(line), _text(line.remark)]
 
@@ -69,7 +93,10 @@ def _value(line: Working) -> str:
 
 
 def _gradient(trace: Trace, look: Look) -> Iterator[list[str]]:
-    for name in trace.wrt:
+    for name in excerpt(trace.wrt, trace.gradient.get, look):
+        if isinstance(name, Gap):
+            yield ["…", name.told]
+            continue
         found = trace.gradient.get(name)
         told = checked([witness for witness in trace.witnesses if witness.of == name])
         yield [

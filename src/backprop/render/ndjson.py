@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from backprop.record import Trace
+from backprop.record import Trace, json_records, json_text
 from backprop.render import Format
 from backprop.render.json import ascii_json
 from backprop.render.look import Look
@@ -17,14 +16,12 @@ _LISTS = {"nodes": "node", "edges": "edge", "steps": "step", "witnesses": "witne
 
 def render(trace: Trace, look: Look) -> Iterator[str]:
     """First the trace without its lists, then each entry of them."""
-    record = (trace.in_brief() if look.brief else trace).to_dict()
-    head = {key: value for key, value in record.items() if key not in _LISTS}
-    yield _line("trace", head, look)
-    for key, what in _LISTS.items():
-        for item in record[key]:
-            yield _line(what, item, look)
+    found = trace.in_brief() if look.brief else trace
+    yield from _told("trace", [json_text(found.head())], look)
+    for key, items in found.lists().items():
+        yield from _told(_LISTS[key], json_records(items), look)
 
 
-def _line(what: str, record: dict[str, object], look: Look) -> str:
-    text = json.dumps({"what": what, **record}, ensure_ascii=look.ascii, allow_nan=False)
-    return ascii_json(text) if look.ascii else text
+def _told(what: str, records: Iterable[str], look: Look) -> Iterator[str]:
+    lines = (f'{{"what": "{what}", {record[1:]}' for record in records)
+    return map(ascii_json, lines) if look.ascii else lines

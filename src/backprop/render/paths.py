@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
 from backprop.arrays_text import element_of, indices_of, written
-from backprop.factors import as_addend, as_factor
+from backprop.factors import as_addend, as_factor, product_of
 from backprop.figures import figure, json_value, whole
 from backprop.mistakes import TermsWithoutSize, UnknownFormat
 from backprop.notation import slope
@@ -18,6 +19,7 @@ from backprop.path_sums import (
     Factored,
     PathTerm,
     Routes,
+    Stretch,
     adjoint,
     agrees,
     answer_apart,
@@ -26,6 +28,7 @@ from backprop.path_sums import (
     listing,
     not_proven,
     size_total,
+    stretches,
     top,
     total,
     undefined,
@@ -35,13 +38,14 @@ from backprop.render.csv import all_digits, csv_line
 from backprop.render.json import ascii_json
 from backprop.render.kinks import taken
 from backprop.render.look import Look
+from backprop.render.path_texts import Joined, Texts, figures, json_number
 from backprop.render.tables import GAP, cells, natural_width, paragraph, table, visible
 
 FORMATS = ("table", "json", "ndjson", "csv")
 SHOWS = ("list", "count", "top", "factor")
 
-# So many rows are found before the first is written; their widths are given to all.
-MEASURED = 200
+# So many rows, or so many letters, are found before the first is written; their widths are given to all.
+MEASURED, MEASURED_LETTERS = 200, 100_000
 
 # A sum is written out under its table while it is this short, in terms and in letters.
 TERMS_IN_A_SUM, LETTERS_IN_A_SUM = 16, 160
@@ -86,7 +90,7 @@ def how_many(number: int, one: str, many: str) -> str:
 def _tables(found: Sequence[Routes], look: Look, show: str, k: int) -> Iterator[str]:
     """A heading for each source and, where paths lead from it, what is shown of them."""
     trace = found[0].network.trace if found else None
-    if trace is not None and trace.opened is not None and any("[" in node.id for node in trace.nodes):
+    if trace is not None and trace.opened is not None and any("[" in name for name in found[0].network.ids):
         told = f"The arrays are opened into single numbers, {len(trace.nodes)} nodes; paths lead through these."
         yield from paragraph(look, told, "quiet")
     taken = 0
@@ -167,19 +171,18 @@ def _nested(shape: Sequence[int], flat: Sequence[Any]) -> Any:
 
 def _list(routes: Routes, look: Look, number: int) -> Iterator[str]:
     writer = _Writer(routes, look)
-    last: list[PathTerm] = []
-    start: list[PathTerm] = []
+    running: Value | None = None
 
-    def rows() -> Iterator[list[str]]:
-        for path in listing(routes):
-            if path.index <= TERMS_IN_A_SUM:
-                start.append(path)
-            last[:] = [path]
-            yield writer.row(path)
+    def rows() -> Iterator[Texts]:
+        nonlocal running
+        for found in stretches(routes):
+            running = found.sums[-1]
+            yield from writer.rows(found)
 
     columns = ["", "path", "term"] if routes.symbolic else ["", "path", "partials", "term", "sum so far"]
     yield from _rows(look, writer, columns, rows())
-    text, role = _closing(routes, look, number, start, last[0])
+    start = list(islice(listing(routes), TERMS_IN_A_SUM))
+    text, role = _closing(routes, look, number, start, running)
     if text:
         yield from paragraph(look, text, role)
 
@@ -193,19 +196,21 @@ def _heading(routes: Routes, look: Look, number: int) -> Iterator[str]:
     yield from paragraph(look, text, "heading")
 
 
-def _closing(routes: Routes, look: Look, number: int, start: list[PathTerm], last: PathTerm) -> tuple[str, str | None]:
+def _closing(
+    routes: Routes, look: Look, number: int, start: list[PathTerm], running: Value | None
+) -> tuple[str, str | None]:
     """The sum written out while it is short, its value, and whether the adjoint agrees; "" when there is no room."""
     name = slope(routes.target_id, routes.source_id)
     if routes.symbolic:
         return f"{name} = {_sum_of([path.product for path in start])}" if number <= len(start) else "", None
     missing = undefined(routes)
-    if last.running is None and missing:
+    if running is None and missing:
         word, instead = _missing(routes), _answer_instead(routes, look)
         what, role = ("is no sum of these terms", "warning") if instead else (f"is {word} here", "bad")
         return f"{name} {what}: {how_many(missing, 'term is', 'terms are')} {word}{instead}", role
-    if last.running is None:
+    if running is None:
         return f"{name} is {_missing(routes)} here: terms without bound cancel{_answer_instead(routes, look)}", "bad"
-    value = look.figure(last.running)
+    value = look.figure(running)
     text = f"{name} = {value}"
     if number <= len(start):
         writer = _Writer(routes, look)
@@ -213,7 +218,7 @@ def _closing(routes: Routes, look: Look, number: int, start: list[PathTerm], las
         added = " + ".join([products[0], *map(as_addend, products[1:])])
         if added != value and len(added) <= LETTERS_IN_A_SUM:
             text = f"{name} = {added} = {value}"
-    return _judged(routes, look, last.running, text)
+    return _judged(routes, look, running, text)
 
 
 def _judged(routes: Routes, look: Look, value: Value | None, text: str) -> tuple[str, str | None]:
@@ -236,7 +241,9 @@ def _judged(routes: Routes, look: Look, value: Value | None, text: str) -> tuple
 
 def _missing(routes: Routes) -> str:
     """What a term without a value is called: a ball that cannot tell whether there is one proves nothing."""
-    return "undefined" if all(edge.proven for edge in routes.network.edges) else "not proven"
+    network = routes.network
+    proven = network.trace.kind != "certified" or all(edge.proven for edge in network.edges)
+    return "undefined" if proven else "not proven"
 
 
 def _answer_instead(routes: Routes, look: Look) -> str:
@@ -276,7 +283,7 @@ def _sum(routes: Routes, look: Look) -> Iterator[str]:
 def _top(routes: Routes, look: Look, k: int) -> Iterator[str]:
     best = top(routes, k)
     writer = _Writer(routes, look)
-    rows = ([*writer.row(path)[:-1], _percent(share)] for path, share in zip(best.paths, best.shares, strict=True))
+    rows = ((*writer.row(path)[:-1], _percent(share)) for path, share in zip(best.paths, best.shares, strict=True))
     yield from _rows(look, writer, ["", "path", "partials", "term", "share of size"], rows)
     if best.share is not None:
         shown = "this term carries" if len(best.paths) == 1 else f"these {len(best.paths)} terms carry"
@@ -329,107 +336,102 @@ def _number_label(routes: Routes, look: Look) -> Callable[[int], str]:
 
 
 class _Writer:
-    """Paths as rows of text. Edges and the tails that many paths share are written once."""
+    """Paths as rows of text: index, route, partials, term and running sum; in symbols index, route and term."""
 
     def __init__(self, routes: Routes, look: Look) -> None:
         self.routes, self.look = routes, look
         network = routes.network
         self.start = visible(look.letters(routes.source_id))
         self.number = _number_label(routes, look)
+        self.figure = figures(look, _missing(routes))
         self.narrow = cells(self.start) == len(self.start)  # every letter takes one column
-        self._steps: dict[int, tuple[str, str, str]] = {}
-        self._tails: dict[tuple[tuple[int, ...], bool], tuple[str, str, str]] = {}
-        self._head: tuple[int, ...] | None = None
-        self._head_texts = ("", "", "")
         self.edges, self.label, self.parallel = network.edges, network.label, network.parallel
+        dot = look.letters(" · ")
+        self.texts = Joined(self._step, ("", dot, dot))
 
-    def row(self, path: PathTerm) -> list[str]:
-        """Index, route, partials, term and running sum; in symbols index, route and term."""
-        look = self.look
-        route, symbols, numbers = self.texts(path)
+    def rows(self, found: Stretch) -> Iterator[Texts]:
+        """A row for each path."""
         if self.routes.symbolic:
-            return [str(path.index), route, visible(look.letters(path.product))]
+            for index, tail in enumerate(found.tails, found.index):
+                yield self.symbolic_row(index, found.head + tail)
+            return
+        way, symbols, numbers = self.texts.along(found.head)
+        way, figure, alike = self.start + way, self.figure, symbols == numbers
+        rows = zip(self.texts.tails(found), found.terms, found.sums, strict=True)
+        for index, ((after, behind, put_in), term, running) in enumerate(rows, found.index):
+            partials = numbers + put_in
+            if not (alike and behind == put_in):
+                partials = f"{symbols}{behind} = {partials}"
+            yield str(index), way + after, partials or "1", figure(term), figure(running)
+
+    def symbolic_row(self, index: int, edges: tuple[int, ...]) -> Texts:
+        way, _, _ = self.texts.along(edges)
+        product = product_of(list(map(self.label, edges)))
+        return str(index), self.start + way, visible(self.look.letters(product))
+
+    def row(self, path: PathTerm) -> Texts:
+        """The row of a path by itself."""
+        way, symbols, numbers = self.texts.along(path.head + path.tail)
         partials = f"{symbols} = {numbers}" if symbols != numbers else numbers
-        term = _missing(self.routes) if path.term is None else look.figure(path.term)
-        running = _missing(self.routes) if path.running is None else look.figure(path.running)
-        return [str(path.index), route, partials or "1", term, running]
+        return str(path.index), self.start + way, partials or "1", self.figure(path.term), self.figure(path.running)
 
     def numbers(self, path: PathTerm) -> str:
         """The product in numbers."""
-        return self.texts(path)[2] or "1"
+        return self.texts.along(path.head + path.tail)[2] or "1"
 
-    def texts(self, path: PathTerm) -> tuple[str, str, str]:
-        """Route, formulas multiplied, numbers multiplied."""
-        if path.head is not self._head:
-            self._head = path.head
-            self._head_texts = self._joined(path.head, True)
-        head = self._head_texts
-        first = not path.head
-        tail = self._tails.get((path.tail, first))
-        if tail is None:
-            if len(self._tails) > 10_000:
-                self._tails.clear()
-            tail = self._tails[path.tail, first] = self._joined(path.tail, first)
-        if first or not path.tail:
-            only = tail if first else head
-            return self.start + only[0], only[1], only[2]
-        dot = self.look.letters(" · ")
-        return self.start + head[0] + tail[0], head[1] + dot + tail[1], head[2] + dot + tail[2]
-
-    def _joined(self, edges: tuple[int, ...], first: bool) -> tuple[str, str, str]:
-        steps = [self._steps.get(edge) or self._step(edge) for edge in edges]
-        dot = self.look.letters(" · ")
-        symbols = [step[1] for step in steps]
-        numbers = [step[2] for step in steps]
-        if first and steps:
-            symbols[0], numbers[0] = (
-                text[1:-1] if text.startswith("(-") else text for text in (symbols[0], numbers[0])
-            )
-        return "".join(step[0] for step in steps), dot.join(symbols), dot.join(numbers)
-
-    def _step(self, edge: int) -> tuple[str, str, str]:
+    def _step(self, edge: int, first: bool) -> Texts:
+        """The arrow to the next node, and the partial as a formula and as a number."""
         record, letters = self.edges[edge], self.look.letters
         arrow = letters("→")
         if self.parallel[edge]:  # told apart by the number of the operand
             operand = str(record.key + 1)
             arrow += f"({operand})" if self.look.ascii else operand.translate(_SUBSCRIPTS)
-        symbol = as_factor(self.label(edge))
-        self._steps[edge] = found = (
-            f" {arrow} {visible(letters(record.target))}",
-            visible(letters(symbol)),
-            as_factor(self.number(edge)),
-        )
+        symbol, number = visible(letters(as_factor(self.label(edge)))), as_factor(self.number(edge))
+        if first:
+            symbol, number = (text[1:-1] if text.startswith("(-") else text for text in (symbol, number))
+        found = f" {arrow} {visible(letters(record.target))}", symbol, number
         self.narrow = self.narrow and all(cells(text) == len(text) for text in found)
         return found
 
 
-def _rows(look: Look, writer: _Writer, columns: Sequence[str], rows: Iterator[list[str]]) -> Iterator[str]:
+def _rows(look: Look, writer: _Writer, columns: Sequence[str], rows: Iterator[Texts]) -> Iterator[str]:
     """A table; in a pipe by a shorter way, for there may be millions of rows: widths come from the first of them."""
+    shown = _measured(rows)
     if look.width is not None:
         roles = ["quiet", "name", "formula", "value", None] if len(columns) > 3 else ["quiet", "name", "formula"]
-        shown = list(islice(rows, MEASURED))
-        whole: Iterator[list[str]] = chain(shown, rows)
+        whole: Iterator[Texts] = chain(shown, rows)
         if len(columns) > 3 and natural_width(look, columns, shown) > look.width:
             whole = _numbers_below(whole)
         yield from table(look, None, columns, whole, roles=roles)
         return
     heads = [look.letters(column) for column in columns]
-    first = list(islice(rows, MEASURED))
-    widths = [max(map(cells, column)) for column in zip(heads, *first, strict=True)]
+    widths = [max(map(cells, column)) for column in zip(heads, *shown, strict=True)]
     rule = look.letters("─")
     yield _padded(heads, widths)
     yield _padded([rule * width for width in widths], widths)
-    for row in chain(first, rows):
-        yield GAP.join(map(str.ljust, row, widths)).rstrip() if writer.narrow else _padded(row, widths)
+    form = GAP.join([*(f"%-{width}s" for width in widths[:-1]), "%s"])
+    for row in chain(shown, rows):
+        yield (form % row).rstrip() if writer.narrow else _padded(row, widths)
 
 
-def _numbers_below(rows: Iterator[list[str]]) -> Iterator[list[str]]:
+def _measured(rows: Iterator[Texts]) -> list[Texts]:
+    """The first rows: so many that they tell the widths of the others, and few where they are long."""
+    found, letters = [], 0
+    for row in islice(rows, MEASURED):
+        found.append(row)
+        letters += sum(map(len, row))
+        if letters > MEASURED_LETTERS:
+            break
+    return found
+
+
+def _numbers_below(rows: Iterator[Texts]) -> Iterator[Texts]:
     """Rows for a narrow screen: the formulas multiplied, and in a row of its own the numbers put in."""
     for number, route, partials, *told in rows:
         symbols, sign, numbers = partials.partition(" = ")
-        yield [number, route, symbols, *told]
+        yield number, route, symbols, *told
         if sign:
-            yield ["", "", f"= {numbers}"]
+            yield "", "", f"= {numbers}"
 
 
 def _padded(row: Sequence[str], widths: Sequence[int]) -> str:
@@ -467,6 +469,37 @@ def _path(path: PathTerm) -> dict[str, Any]:
     return record
 
 
+def _path_texts(routes: Routes, before: Mapping[str, str]) -> Iterator[str]:
+    """What `_path` holds of every path, behind what stands `before`, as text: no record is made of each."""
+    network = routes.network
+    edges, label, symbolic = network.edges, network.label, routes.symbolic
+    number = partial(json_number, text=_text)
+
+    def step(edge: int, _: bool) -> Texts:
+        record = edges[edge]
+        carried = "" if symbolic else number(record.partial)
+        return f", {_text(record.target)}", str(record.key), _text(label(edge)), carried
+
+    joined = Joined(step, ("", ", ", ", ", ", "))
+    front = "".join(f"{_text(name)}: {_text(value)}, " for name, value in before.items())
+    source = _text(routes.source_id)
+    for found in stretches(routes):
+        nodes, keys, formulas, partials = joined.along(found.head)
+        nodes = f'"nodes": [{source}{nodes}'
+        keys, formulas, partials = f'], "keys": [{keys}', f'], "formulas": [{formulas}', f'], "partials": [{partials}'
+        rows = zip(joined.tails(found), found.tails, found.terms, found.sums, strict=True)
+        for index, ((to, key, formula, carried), tail, term, running) in enumerate(rows, found.index):
+            if symbolic:
+                end = f'], "term": {_text(product_of(list(map(label, found.head + tail))))}'
+            else:
+                end = f"{partials}{carried}]"
+                if term is not None:
+                    end += f', "term": {number(term)}'
+                if running is not None:
+                    end += f', "sum": {number(running)}'
+            yield f'{{{front}"index": {index}, {nodes}{to}{keys}{key}{formulas}{formula}{end}}}'
+
+
 def _factored(routes: Routes) -> dict[str, Any]:
     factored = factor(routes)
     label = routes.network.label
@@ -497,14 +530,16 @@ def _ranked(routes: Routes, k: int) -> tuple[dict[str, Any], list[dict[str, Any]
     return ({} if best.share is None else {"share": best.share}), records
 
 
-def _listed(routes: Routes, show: str, k: int) -> tuple[dict[str, Any], Iterator[dict[str, Any]] | None]:
-    """The facts, and the paths where they are shown."""
-    record = _facts(routes)
+def _listed(
+    routes: Routes, show: str, k: int, before: Mapping[str, str] | None = None
+) -> tuple[dict[str, Any], Iterator[str] | None]:
+    """The facts, and where paths are shown the texts of their records, which begin with what stands `before`."""
+    record, before = _facts(routes), before or {}
     if show == "list":
-        return record, map(_path, listing(routes))
+        return record, _path_texts(routes, before)
     if show == "top":
         more, records = _ranked(routes, k)
-        return record | more, iter(records)
+        return record | more, (_text({**before, **path}) for path in records)
     return (record | _factored(routes) if show == "factor" else record), None
 
 
@@ -527,7 +562,7 @@ def _json(found: Sequence[Routes], show: str, k: int) -> Iterator[str]:
         for path in listed:
             if held is not None:
                 yield f"   {held},"
-            held = _text(path)
+            held = path
         if held is not None:
             yield f"   {held}"
         yield f"  ]}}{end}"
@@ -538,11 +573,10 @@ def _json(found: Sequence[Routes], show: str, k: int) -> Iterator[str]:
 def _ndjson(found: Sequence[Routes], show: str, k: int) -> Iterator[str]:
     """For each source a record of `what` "routes", then one of `what` "path" for each path."""
     for routes in found:
-        record, listed = _listed(routes, show, k)
-        yield _text({"what": "routes"} | record)
         ends = {"what": "path", "from": routes.source_id, "to": routes.target_id}
-        for path in listed or ():
-            yield _text(ends | path)
+        record, listed = _listed(routes, show, k, ends)
+        yield _text({"what": "routes"} | record)
+        yield from listed or ()
 
 
 def _csv(found: Sequence[Routes], show: str, k: int) -> Iterator[str]:
@@ -553,18 +587,38 @@ def _csv(found: Sequence[Routes], show: str, k: int) -> Iterator[str]:
     columns = ["from", "to", "index", "path", "keys", "formulas", "partials", "term"]
     yield csv_line([*columns, "sum" if show == "list" else "share"])
     for routes in found:
-        shares: Iterator[float | None] | None = None
-        if show == "top":
-            best = top(routes, k)
-            listed, shares = iter(best.paths), iter(best.shares)
-        else:
-            listed = listing(routes)
-        for path in listed:
-            ends = [routes.source_id, routes.target_id, str(path.index)]
-            ways = [" ".join(path.nodes), " ".join(map(str, path.keys)), " · ".join(path.formulas)]
-            partials = "" if routes.symbolic else " ".join(all_digits(value) or "undefined" for value in path.partials)
-            term = path.product if routes.symbolic else all_digits(path.term)
-            yield csv_line([*ends, *ways, partials, term, all_digits(path.running if shares is None else next(shares))])
+        if show == "list":
+            yield from _csv_paths(routes)
+            continue
+        best = top(routes, k)
+        joined = _csv_texts(routes)
+        for path, share in zip(best.paths, best.shares, strict=True):
+            nodes, keys, formulas, partials = joined.along(path.head + path.tail)
+            told = [str(path.index), routes.source_id + nodes, keys, formulas, partials]
+            yield csv_line([routes.source_id, routes.target_id, *told, all_digits(path.term), all_digits(share)])
+
+
+def _csv_texts(routes: Routes) -> Joined:
+    """The cells of edges: nodes, operands, formulas and partials."""
+    edges, label, symbolic = routes.network.edges, routes.network.label, routes.symbolic
+
+    def step(edge: int, _: bool) -> Texts:
+        record = edges[edge]
+        carried = "" if symbolic else all_digits(record.partial) or "undefined"
+        return f" {record.target}", str(record.key), label(edge), carried
+
+    return Joined(step, ("", " ", " · ", "" if symbolic else " "))
+
+
+def _csv_paths(routes: Routes) -> Iterator[str]:
+    joined, label, source = _csv_texts(routes), routes.network.label, routes.source_id
+    for found in stretches(routes):
+        nodes, keys, formulas, partials = joined.along(found.head)
+        rows = zip(found.tails, joined.tails(found), found.terms, found.sums, strict=True)
+        for index, (tail, (to, key, formula, carried), term, running) in enumerate(rows, found.index):
+            product = product_of(list(map(label, found.head + tail))) if routes.symbolic else all_digits(term)
+            told = [str(index), source + nodes + to, keys + key, formulas + formula, partials + carried]
+            yield csv_line([source, routes.target_id, *told, product, all_digits(running)])
 
 
 def _csv_facts(found: Sequence[Routes], show: str) -> Iterator[str]:

@@ -15,9 +15,11 @@ from itertools import chain, groupby, islice
 from backprop.arrays_text import element_name, element_of, indices_of
 from backprop.figures import elements_of, figure, shape_of, shape_text
 from backprop.notation import slope
-from backprop.record import Edge, Node, OneSided, Trace, Value, Witness
+from backprop.record import Node, OneSided, Trace, Value, Witness
 from backprop.render import Format
 from backprop.render.blocks import block
+from backprop.render.excerpts import column, excerpt, is_cut, some_items, some_lines
+from backprop.render.excerpts import told as told_cut
 from backprop.render.kinks import is_taken, taken
 from backprop.render.look import Look
 from backprop.render.tables import MEASURED, Cell, cells, equation, natural_width, paragraph, table, visible, wrap
@@ -25,10 +27,12 @@ from backprop.working import (
     NO_VALUE,
     NOT_PROVEN,
     NOT_TAKEN,
-    Known,
+    Gap,
     Working,
+    edges_at,
     forward_working,
     is_unproven,
+    known_of,
     reverse_working,
     tangent_working,
 )
@@ -74,23 +78,41 @@ def _sections(trace: Trace, look: Look, program: bool) -> Iterator[str]:
     yield from _notes(trace, look)
     if trace.birth is not None:
         yield from paragraph(look, f"to see it alone: {trace.birth.command}", "quiet", "      ")
-    if any(node.shape and math.prod(node.shape) > look.most for node in trace.nodes):
+    if any(math.prod(shape) > look.most for shape in shapes_of(trace).values()):
         yield from paragraph(look, f"arrays of more than {look.most} elements are told in a few words; {FULL}", "quiet")
+    for told in left_out(trace, look):
+        yield from paragraph(look, told, "quiet")
     text, role = verdict(trace, look)
     yield ""
     yield from paragraph(look, text, role)
+
+
+def left_out(trace: Trace, look: Look) -> Iterator[str]:
+    """What tables of very many rows leave out, and how to see it."""
+    largest = "tangents" if trace.mode == "forward" else "adjoints"
+    if is_cut(len(trace.nodes), look):
+        yield told_cut("nodes", len(trace.nodes), largest)
+    if is_cut(len(trace.wrt), look):
+        yield told_cut("derivatives", len(trace.wrt), "values")
+
+
+def shapes_of(trace: Trace) -> dict[str, tuple[int, ...]]:
+    """The shapes of the arrays in a trace, by id; a trace that is held as columns has none."""
+    if hasattr(trace.nodes, "column"):
+        return {}
+    return {node.id: node.shape for node in trace.nodes if node.shape}
 
 
 # -- what was asked -------------------------------------------------------------------------------------------------
 
 
 def _program(trace: Trace, look: Look) -> Iterator[str]:
-    for line in statements(program_lines(trace)):
+    for line in some_lines(statements(program_lines(trace)), look):
         yield from paragraph(look, line, "heading")
     if _bare(trace.program) != _bare(trace.canonical):
         several = "\n" in trace.program.strip()
         read_as = statements(trace.canonical.split("; ")) if several else [trace.canonical]
-        for place, statement in enumerate(read_as):
+        for place, statement in enumerate(some_lines(read_as, look)):
             yield from paragraph(look, ("         " if place else "read as  ") + statement, "quiet", " " * 13)
 
 
@@ -107,7 +129,8 @@ def _point(trace: Trace, look: Look) -> Iterator[str]:
 def point(look: Look, word: str, inputs: Mapping[str, Value]) -> Iterator[str]:
     """Names with their values, as many numbers in a line as fit, each array by itself; nothing when there are none."""
     begin = f"{word}  "
-    for is_array, some in groupby(inputs.items(), lambda item: isinstance(item[1], list)):
+    shown, more = some_items(inputs.items(), look)
+    for is_array, some in groupby(shown, lambda item: isinstance(item[1], list)):
         if is_array:
             for name, value in some:
                 yield from equation(look, begin + name, [look.figure(value)])
@@ -118,6 +141,8 @@ def point(look: Look, word: str, inputs: Mapping[str, Value]) -> Iterator[str]:
         lines = paragraph(look, begin + ", ".join(equations), indent=" " * len(begin))
         yield from (line.replace("\u00a0", " ").replace("\\xa0", " ") for line in lines)
         begin = " " * len(begin)
+    if more:
+        yield from paragraph(look, f"{begin}and {more} more", "quiet")
 
 
 def program_lines(trace: Trace) -> list[str]:
@@ -152,8 +177,8 @@ def _bare(program: str) -> str:
 
 def _values(trace: Trace, look: Look) -> Iterator[str]:
     columns = ("node", "formula", put_in(trace), "value")
-    digits = {node.id: told for node in trace.nodes if (told := node.digits) is not None}
-    shapes = {node.id: shape_text(node.shape) for node in trace.nodes if node.shape}
+    digits = digits_of(trace, "digits")
+    shapes = {name: shape_text(shape) for name, shape in shapes_of(trace).items()}
     layout = _with_shapes(_with_digits((columns, _value_cells), digits), shapes)
     yield from _section(look, "Values, inputs first", value_lines(trace, look), layout, shapes=shapes)
 
@@ -168,9 +193,14 @@ def _slopes_table(trace: Trace, look: Look) -> Iterator[str]:
     layouts: list[tuple[Sequence[str], _Cells]] = [(columns, _slope_cells), (columns, partial(_folded, look=look))]
     narrow = (name, "chain rule", "partial", put_in(trace), "value")
     layouts += [(narrow, partial(_narrow, room=room)) for room in (28, 14)]
-    known = ((node.id, node.adjoint_digits) for node in trace.nodes)
-    digits = {slope(trace.output, node): told for node, told in known if told is not None}
+    digits = {slope(trace.output, name): told for name, told in digits_of(trace, "adjoint_digits").items()}
     yield from _section(look, title, lines, *(_with_digits(layout, digits) for layout in layouts))
+
+
+def digits_of(trace: Trace, name: str) -> dict[str, float]:
+    """How many digits of values or adjoints are right, by id, as far as it was asked for."""
+    found = column(trace, name)
+    return {one: digits for one, digits in zip(column(trace, "id"), found, strict=bool(found)) if digits is not None}
 
 
 def put_in(trace: Trace) -> str:
@@ -178,45 +208,56 @@ def put_in(trace: Trace) -> str:
     return "formulas put in" if trace.kind == "symbol" else "numbers put in"
 
 
-def value_lines(trace: Trace, look: Look) -> Iterator[Working]:
-    """How each value is worked out, inputs first."""
-    known = Known(trace.nodes, look.numbers)
-    return (forward_working(node, known.number, look.numbers) for node in trace.nodes if _is_step(node, trace))
+def value_lines(trace: Trace, look: Look) -> Iterator[Line]:
+    """How each value is worked out, inputs first; of very many some."""
+    known, nodes = known_of(trace, look.numbers), trace.nodes
+    for place in excerpt(list(_steps(trace)), _slopes_of(trace).__getitem__, look):
+        yield place if isinstance(place, Gap) else forward_working(nodes[place], known.number, look.numbers)
 
 
-def adjoint_lines(trace: Trace, look: Look) -> Iterator[Working]:
-    """How each adjoint is gathered, output first."""
-    leaving = _edges_by(trace, "source")
-    adjoints, known = {node.id: node.adjoint for node in trace.nodes}, Known(trace.nodes, look.numbers)
+def adjoint_lines(trace: Trace, look: Look) -> Iterator[Line]:
+    """How each adjoint is gathered, output first; of very many some."""
+    known, leaving, nodes = known_of(trace, look.numbers), edges_at(trace, "source"), trace.nodes
+    adjoints, taken = column(trace, "adjoint"), column(trace, "taken")
     # what nobody reads may stand behind the output
-    output = [node for node in trace.nodes if node.id == trace.output]
-    nodes = chain(output, (node for node in reversed(trace.nodes) if node.id != trace.output))
-    return (
-        reverse_working(node, leaving.get(node.id, ()), adjoints.get, trace.output, look.numbers, known)
-        for node in nodes
-        if node.taken and (node.adjoint is not None or node.id in leaving)
-    )
+    output = [place for place, one in enumerate(column(trace, "id")) if one == trace.output]
+    order = [*output, *(place for place in range(len(nodes) - 1, -1, -1) if place not in output)]
+    rows = [place for place in order if taken[place] and (adjoints[place] is not None or leaving(place))]
+    for place in excerpt(rows, adjoints.__getitem__, look):
+        if isinstance(place, Gap):
+            yield place
+        else:
+            yield reverse_working(nodes[place], leaving(place), known.slope, trace.output, look.numbers, known)
 
 
-def tangent_lines(trace: Trace, look: Look) -> Iterator[Working]:
-    """How each node moves with the chosen input, inputs first."""
-    arriving = _edges_by(trace, "target")
-    tangents, known = {node.id: node.tangent for node in trace.nodes}, Known(trace.nodes, look.numbers)
-    direction = ", ".join(trace.wrt)
-    return (
-        tangent_working(node, arriving.get(node.id, ()), tangents.get, direction, look.numbers, known)
-        for node in trace.nodes
-        if node.taken and (_is_step(node, trace) or node.op == "input")
-    )
+def tangent_lines(trace: Trace, look: Look) -> Iterator[Line]:
+    """How each node moves with the chosen input, inputs first; of very many some."""
+    known, arriving, nodes = known_of(trace, look.numbers), edges_at(trace, "target"), trace.nodes
+    taken = column(trace, "taken")
+    rows = [place for place in _steps(trace, inputs=True) if taken[place]]
+    for place in excerpt(rows, _slopes_of(trace).__getitem__, look):
+        if isinstance(place, Gap):
+            yield place
+        else:
+            node, direction = nodes[place], ", ".join(trace.wrt)
+            yield tangent_working(node, arriving(place), known.slope, direction, look.numbers, known)
 
 
-def _edges_by(trace: Trace, end: str) -> dict[str, list[Edge]]:
-    """The edges that carry a derivative, by the node at one of their ends."""
-    found: dict[str, list[Edge]] = {}
-    for edge in trace.edges:
-        if edge.formula is not None or edge.partial is not None or edge.pull is not None:
-            found.setdefault(edge.source if end == "source" else edge.target, []).append(edge)
-    return found
+def _slopes_of(trace: Trace) -> Sequence[Value | None]:
+    """The adjoints of the nodes, or in forward mode their tangents."""
+    return column(trace, "tangent" if trace.mode == "forward" else "adjoint")
+
+
+def _steps(trace: Trace, inputs: bool = False) -> Iterator[int]:
+    """The places of the nodes with a row of their own, with or without the inputs."""
+    ids = column(trace, "id")
+    for place, op in enumerate(column(trace, "op")):
+        if op == "input":
+            is_step = inputs
+        else:
+            is_step = op != "const" or (ids[place][0].isalpha() and _is_step(trace.nodes[place], trace))
+        if is_step:
+            yield place
 
 
 def _is_step(node: Node, trace: Trace) -> bool:
@@ -232,6 +273,7 @@ def _is_step(node: Node, trace: Trace) -> bool:
 
 
 _Cells = Callable[[Working], Iterator[list[Cell]]]
+Line = Working | Gap
 
 
 def _with_digits(layout: tuple[Sequence[str], _Cells], digits: Mapping[str, float]) -> tuple[Sequence[str], _Cells]:
@@ -325,7 +367,7 @@ def _one_a_row(line: Working, rules: Sequence[str], remark: Sequence[str]) -> It
 def _section(
     look: Look,
     title: str,
-    lines: Iterator[Working],
+    lines: Iterator[Line],
     *layouts: tuple[Sequence[str], _Cells],
     shapes: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
@@ -334,7 +376,7 @@ def _section(
     if not first:
         return
     every = chain(first, lines)
-    bare = len(first) < MEASURED and not any(line.remark for line in first)
+    bare = len(first) < MEASURED and not any(isinstance(line, Working) and line.remark for line in first)
     for columns, cells_of in layouts:
         shown = columns[:-1] if bare and columns[-1] == "remark" else columns
         if look.width is None or natural_width(look, shown, _rows(first, cells_of, len(shown))) <= look.width:
@@ -344,12 +386,19 @@ def _section(
     else:
         yield from paragraph(look, title, "heading")
         for line in every:
-            yield from _stacked(look, line, (shapes or {}).get(line.left, ""))
+            if isinstance(line, Gap):
+                yield from paragraph(look, f"… {line.told}", "quiet")
+            else:
+                yield from _stacked(look, line, (shapes or {}).get(line.left, ""))
     yield ""
 
 
-def _rows(lines: Iterable[Working], cells_of: _Cells, count: int) -> Iterator[list[Cell]]:
-    return (row[:count] for line in lines for row in cells_of(line))
+def _rows(lines: Iterable[Line], cells_of: _Cells, count: int) -> Iterator[list[Cell]]:
+    for line in lines:
+        if isinstance(line, Gap):
+            yield [("…", "quiet"), (line.told, "quiet")]
+        else:
+            yield from (row[:count] for row in cells_of(line))
 
 
 _COLUMNS = {"node": "name", "adjoint": "name", "tangent": "name", "value": "value", "digits": "quiet"}
@@ -425,11 +474,14 @@ def _painted(look: Look, text: str, line: Working, at_start: bool = True) -> str
 def _gradient(trace: Trace, look: Look) -> Iterator[str]:
     if not trace.wrt:
         return
-    known = {node.id: node.value for node in trace.nodes} | trace.inputs
+    known: dict[str, Value | None] = dict(trace.inputs)
+    if any(name not in known for name in trace.wrt):
+        known = {node.id: node.value for node in trace.nodes} | known
+    wrt = list(excerpt(trace.wrt, trace.gradient.get, look))
     values = {name: _at(name, known) for name in trace.wrt}
     shapes = {name: shape_text(shape_of(values.get(name))) for name in trace.wrt}
     said = _by_variable(trace)
-    formulas = [trace.formulas.get(name, "") for name in trace.wrt]
+    formulas = ["" if isinstance(name, Gap) else trace.formulas.get(name, "") for name in wrt]
     inside = any(formulas) and max(map(cells, formulas)) <= WIDEST_FORMULA
     full = ["variable", *(["shape"] if any(shapes.values()) else []), "value", "gradient"]
     full += [*(["formula"] if inside else []), "checked (digits that agree)"]
@@ -439,15 +491,18 @@ def _gradient(trace: Trace, look: Look) -> Iterator[str]:
         full.remove("value")  # a name, which is its own value
 
     def rows(columns: Sequence[str]) -> Iterator[list[Cell]]:
-        for name, formula in zip(trace.wrt, formulas, strict=True):
+        for name, formula in zip(wrt, formulas, strict=True):
+            if isinstance(name, Gap):
+                yield [("…", "quiet"), (name.told, "quiet")]
+                continue
             slope_there = trace.gradient.get(name)
             missing = NOT_PROVEN if is_unproven(trace) else NO_VALUE
-            known: Cell = look.figure(slope_there) if slope_there is not None else (missing, "bad")
+            shown: Cell = look.figure(slope_there) if slope_there is not None else (missing, "bad")
             told = checked(said.get(name, []))
             if slope_there is None and told[1] == "quiet":
                 told = ("nothing to check", "quiet")
             cell: dict[str, Cell] = {"variable": name, "shape": shapes[name], "value": look.figure(values.get(name))}
-            cell |= {"gradient": known, "formula": formula}
+            cell |= {"gradient": shown, "formula": formula}
             yield [cell.get(column, told) for column in columns]
 
     # what is also told elsewhere makes room on a narrow screen: the value in the heading, the formula below the table
@@ -459,6 +514,7 @@ def _gradient(trace: Trace, look: Look) -> Iterator[str]:
     for witness in said.get("all", ()):
         told, role = checked([witness])
         of = {"sympy rules": "every edge", "rounding": "double precision"}.get(witness.by, "all inputs at once")
+        of = of if witness.sample is None else "a sample"
         yield from paragraph(look, f"{of} {told}", role)
     told_apart = [one for one in trace.one_sided if one.sort != "smooth"]
     for one in told_apart:
@@ -467,7 +523,7 @@ def _gradient(trace: Trace, look: Look) -> Iterator[str]:
         yield from paragraph(look, "each along its own axis: not every choice of them is a subgradient", "warning")
     if any(formulas) and "formula" not in columns:
         yield ""
-        for name, formula in zip(trace.wrt, formulas, strict=True):
+        for name, formula in zip(wrt, formulas, strict=True):
             if formula:
                 yield from paragraph(look, f"{slope(trace.output, name)} = {formula}")
 
@@ -520,6 +576,7 @@ def _limits(trace: Trace, look: Look) -> Iterator[str]:
 
 
 _GRADIENT = {"variable": "name", "shape": "quiet", "gradient": "gradient", "formula": "formula"}
+_SAMPLED = {"sympy rules": "edges", "nodes": "nodes"}
 _ROLES = {"agrees": "good", "not checked": "quiet", "inaccurate": "warning", "DISAGREES": "bad"}
 
 
@@ -659,7 +716,7 @@ def _confirmed(trace: Trace) -> tuple[str, str]:
     names = [name for name in trace.wrt if not _is_chosen(trace.gradient.get(name), singular.get(name, []))]
     agreed = [one for one in trace.witnesses if one.verdict == "agrees" and one.by != "rounding"]
     rules = any(one.by == "sympy rules" for one in agreed)
-    each = {one.of for one in agreed if one.by != "sympy rules"}
+    each = {one.of for one in agreed if one.by not in _SAMPLED}
     # right rules make a right derivative, but for a point where the answer does not come from them
     confirmed = [name for name in names if {name, "all"} & each or (rules and name not in singular)]
     if not names:
@@ -671,7 +728,11 @@ def _confirmed(trace: Trace) -> tuple[str, str]:
             return f"{len(confirmed)} confirmed, {told}" if confirmed else told, "value"
         told = f"{len(confirmed)} confirmed, {len(names) - len(confirmed)} not" if confirmed else "not checked"
         return told, "value"
-    return ("every check agrees" if len(names) == len(trace.wrt) else f"{len(names)} confirmed"), "good"
+    tried = ", ".join(
+        f"{one.sample[0]} of {one.sample[1]} {_SAMPLED[one.by]}" for one in agreed if one.sample is not None
+    )
+    told = "every check agrees" if len(names) == len(trace.wrt) else f"{len(names)} confirmed"
+    return (f"{told} ({tried} tried)" if tried else told), "good"
 
 
 def _slopes(trace: Trace, names: Iterable[str]) -> Iterator[str]:

@@ -25,7 +25,7 @@ from backprop.beside.differences import LEVELS
 from backprop.kinds.real import Real
 from backprop.point import Point
 from backprop.record import Note, Witness
-from backprop.witnesses import child, differences, many_digits, modes, rounding, sympy_rules, sympy_whole
+from backprop.witnesses import child, differences, many_digits, modes, rounding, sampled, sympy_rules, sympy_whole
 from backprop.witnesses.certified import Enclosing
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Running:
         known = point.accuracy()
         loss = first_loss(point, known) if known is not None and known.mended else None
         notes = [] if level is None else out_of_range(point, level, loss)
-        return [*each, *by_rule, *([] if by_rounding is None else [by_rounding])], notes
+        return [*each, *by_rule, *sampled.testify(point), *([] if by_rounding is None else [by_rounding])], notes
 
 
 def start(point: Point) -> Running | Enclosing | ArraysRunning:

@@ -21,9 +21,11 @@ from backprop.beside.differences import (
 from backprop.figures import figure
 from backprop.graph import CONST, INPUT
 from backprop.kinds import Hole, is_number
+from backprop.kinds.real import Real
 from backprop.point import Point
 from backprop.record import Witness
 from backprop.rules import kinks
+from backprop.witnesses import sampled
 from backprop.witnesses.judging import ENOUGH, FULL, Fine, judge
 
 BY = "difference"
@@ -46,6 +48,8 @@ def testify(point: Point, fine: Fine) -> list[Witness]:
     if not wrt:
         return []
     if fine.reason:
+        if isinstance(point.kind, Real) and len(point.graph) > sampled.LARGE:
+            return [sampled.direction(point, wrt, "all", BY)]
         return [Witness("all", BY, "not checked", reason=fine.reason)]
     began = time.process_time()
     cost = len(point.graph) * (1 + 4 * len(wrt))
@@ -110,6 +114,8 @@ def _verdict(point: Point, fine: Fine, node: int, found: Slopes) -> Witness:
 def _at_once(point: Point, fine: Fine, nodes: Sequence[int], of: str, reason: str) -> Witness:
     """Inputs moved at once, by amounts without a pattern and uphill by our slopes, so that nothing cancels."""
     codes = point.graph.codes
+    if 5 * len(point.graph) > MOST_EVALUATIONS and isinstance(point.kind, Real):
+        return sampled.direction(point, nodes, of, BY)
     if 5 * len(point.graph) > MOST_EVALUATIONS or any(codes[node] not in (INPUT, CONST) for node in nodes):
         return Witness(of, BY, "not checked", reason=f"{len(point.graph)} nodes are too many for so many digits")
     if not all(is_number(point.values[node]) for node in nodes):

@@ -6,6 +6,9 @@ The derivative of one operation is worked out once for each operand position, fr
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +23,7 @@ from backprop.record import Witness
 from backprop.rules import is_kink, partial
 from backprop.witnesses.child import Answers
 from backprop.witnesses.judging import ENOUGH, FULL, SMALLEST, Fine, digits_right
+from backprop.witnesses.sampled import chosen, largest
 
 BY = "sympy rules"
 
@@ -46,7 +50,7 @@ def questions(point: Point) -> Questions:
     found = Questions()
     if not point.kind.checked:
         return found
-    sorts: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}
+    sorts: dict[tuple[int, int, int], array[int]] = {}  # the places of the edges, sort by sort
     graph, slopes = point.graph, point.partials.values
     codes, offsets = graph.codes, graph.offsets
     for node, code in enumerate(codes):
@@ -55,13 +59,18 @@ def questions(point: Point) -> Questions:
         first, end = offsets[node], offsets[node + 1]
         for index in range(first, end):
             if slopes[index] is not None and not isinstance(slopes[index], Hole):
-                sorts.setdefault((code, end - first, index - first), []).append((node, index - first, index))
+                key = code, end - first, index - first
+                if key not in sorts:
+                    sorts[key] = array("i")
+                sorts[key].append(index)
     found.total = sum(map(len, sorts.values()))
-    for (_code, _, position), edges in sorts.items():
-        fair = max(8, MOST_EDGES * len(edges) // max(1, found.total)) if found.total > MOST_EDGES else len(edges)
+    large = largest(point) if found.total > MOST_EDGES else []
+    for (_, _, position), places in sorts.items():
+        picked = _picked(point, places, position, found.total, large)
         points: list[list[Any]] = []
         asked: list[tuple[int, int, int]] = []
-        for edge in spread(edges, fair):
+        for index in picked:
+            edge = bisect_right(offsets, index) - 1, position, index
             row = graph.row(edge[0])
             assert row is not None
             known = [point.values[operand] for operand in graph.operands(edge[0])]
@@ -83,11 +92,20 @@ def questions(point: Point) -> Questions:
     return found
 
 
-def spread(edges: list[tuple[int, int, int]], most: int) -> list[tuple[int, int, int]]:
-    """At most so many of the edges, evenly spread, the first and the last among them."""
-    if len(edges) <= most:
-        return edges
-    return [edges[place * (len(edges) - 1) // (most - 1)] for place in range(most)]
+def _picked(point: Point, places: array[int], position: int, total: int, large: Sequence[int]) -> Sequence[int]:
+    """The edges of one sort that are asked about: all, or of very many a sample.
+
+    The first, the last and those into the nodes of the largest adjoints are in it.
+    """
+    if total <= MOST_EDGES:
+        return places
+    sample = {places[one] for one in chosen(len(places), max(8, MOST_EDGES * len(places) // total))}
+    for node in large:
+        index = point.graph.offsets[node] + position
+        at = bisect_left(places, index)
+        if at < len(places) and places[at] == index:
+            sample.add(index)
+    return sorted(sample)
 
 
 @dataclass(slots=True)
@@ -191,13 +209,15 @@ def rows(found: Finding, asked: Questions, answers: Answers, usual: float = 14) 
     if told:
         return told
     said = []
+    sample = None
     if asked.total > asked.asked + sum(asked.skipped.values()):
+        sample = found.checked, asked.total
         said.append(f"{found.checked} of {asked.total} edges tried")
     if found.digits < usual:
         said.append(f"fewest digits: {found.worst}")
     if skipped:
         said.append(f"not checked: {skipped}")
-    return [Witness("all", BY, "agrees", digits=found.digits, reason="; ".join(said) or None)]
+    return [Witness("all", BY, "agrees", digits=found.digits, reason="; ".join(said) or None, sample=sample)]
 
 
 def _edges(count: int) -> str:

@@ -27,12 +27,12 @@ class Safe(Worded):
     `nulls` says that what has no value is a null, which everything passes on but `and` and `or`; `raises` that it is an
     error.
 
-    >>> kind = Safe({"div", "tanh", "where", "eq", "sub"})
+    >>> kind = Safe({"div", "tanh", "where", "eq", "sub", "and", "or", "not"})
     >>> x, y = kind.leaf("x"), kind.leaf("y")
     >>> h = kind.apply(ops.by_name("tanh"), [kind.apply(ops.by_name("div"), [x, y])])
     >>> answer = kind.answer(h)
-    >>> [kind.graph.formula(node) for node in range(2, answer + 1)]
-    ['x/y', 'tanh(v1)', 'v1 - v1', '', 'v3 == 0', '', 'where(v4, v2, nan)']
+    >>> [kind.graph.formula(node) for node in range(answer + 1) if kind.graph.row(node)]
+    ['x/y', 'tanh(v1)', 'v1 - v1', 'v3 == 0', 'where(v4, v2, nan)']
     """
 
     def __init__(self, words: Container[str], nulls: bool = False, raises: bool = False) -> None:
@@ -85,29 +85,25 @@ class Safe(Worded):
         graph, zero = self.graph, self.number("0")
         seen = bytearray(len(needed))
         seen[output] = 1
-        total = zero
+        fine: Any = True
         for node in range(len(needed) - 1, -1, -1):
             row = graph.row(node)
             if row is None or needed[node] is False:
                 continue
-            lost = None
+            known: Any = True
             if not seen[node] and node in self._sources and not self._raises:
-                lost, seen[node] = self._make("sub", node, node), 1
+                known, seen[node] = self._of("eq", self._make("sub", node, node), zero), 1
             elif row.name in SILENT and not self._nulls:
-                lost = self._outside(row, list(graph.operands(node)), node)
-            if lost is not None:
-                always = needed[node] is True
-                total = self.add(total, lost if always else self._choice(needed[node], lost, zero))
+                known = self._within(row, node)
+            if known is not True:
+                fine = self._of("and", fine, self._of("or", self._of("not", needed[node]), known))
             if seen[node]:
                 for place, operand in enumerate(graph.operands(node)):
                     seen[operand] |= self._shows(row, place)
-        if total == zero:
-            return output
-        fine = super().apply(ops.by_name("eq"), [total, zero])
-        return self._choice(fine, output, self.number("nan"))
+        return self._of("where", fine, output, self.number("nan"))
 
-    def _choice(self, condition: Any, first: int, second: int) -> int:
-        return int(super().apply(ops.by_name("where"), [condition, first, second]))
+    def _of(self, name: str, *operands: Any) -> Any:
+        return super().apply(ops.by_name(name), list(operands))
 
     def _shows(self, row: Row, place: int) -> bool:
         """Whether what has no value as an operand has none as the result."""
@@ -115,12 +111,11 @@ class Safe(Worded):
             return row.name not in ("and", "or")
         return (row.name in SHOWING and (row.name, place) != ("div", 1)) or (row.chooses and place > 0)
 
-    def _outside(self, row: Row, operands: list[Any], node: int) -> int | None:
-        """NaN outside the domain of a row, and 0 within; None where it is never left."""
+    def _within(self, row: Row, node: int) -> Any:
+        """The condition that the operands of a node are in the domain of its row."""
+        operands = list(self.graph.operands(node))
         made = self.formula(f"where({row.domain}, out, {row.parameters[0]})", row, operands, node)
-        if made == node:
-            return None
-        return self._choice(self.graph.operands(made)[0], self.number("0"), self.number("nan"))
+        return True if made == node else self.graph.operands(made)[0]
 
     def formula(self, text: str, row: Row, operands: list[Any], out: Any = None) -> Any:
         """A formula of the table over the operands of a row, written here."""
@@ -144,7 +139,7 @@ class Safe(Worded):
         if total not in (left, right) and total not in self._chosen:
             conditions = [self._taken(one) for one in (left, right)]
             if None not in conditions:
-                self._chosen[total] = super().apply(ops.by_name("or"), conditions)
+                self._chosen[total] = self._of("or", *conditions)
         return total
 
     def _taken(self, node: int) -> Any:
@@ -153,7 +148,7 @@ class Safe(Worded):
         if gate is None:
             return self._chosen.get(node)
         condition, _, first = gate
-        return condition if first else super().apply(ops.by_name("not"), [condition])
+        return condition if first else self._of("not", condition)
 
     def scale(self, adjoint: Any, partial: Any) -> int:
         """adjoint · partial."""
@@ -161,6 +156,6 @@ class Safe(Worded):
         for one, other in ((adjoint, partial), (partial, adjoint)):
             if one in self._chosen and self._gate(product) is None:
                 if other in self._endless:
-                    return self._choice(self._chosen[one], product, self.number("0"))
+                    return int(self._of("where", self._chosen[one], product, self.number("0")))
                 self._chosen.setdefault(product, self._chosen[one])
         return product

@@ -53,6 +53,8 @@ class Writer:
         # the names of the program come before those that are made up here
         slopes = {node: name for name, node in reversed(line.gradient.items())}
         named = {node: code.unique(name) for node, name in line.names.items() if uses[node]}
+        if line.output not in line.names and graph.row(line.output) is not None and not self.language.columns:
+            named[line.output] = code.unique("value")
         code.names = {name: code.unique(f"d_{name}") for name in line.gradient}
         for node in range(len(graph)):
             row = graph.row(node)
