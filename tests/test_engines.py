@@ -31,6 +31,7 @@ from backprop.ops import Row
 from backprop.reverse import reverse
 from backprop.rules import kinks, partials
 from backprop.values import values
+from command import call
 from programs import NAMES, points, programs
 
 HAS_NUMBA = fast.is_there()
@@ -40,7 +41,43 @@ Engine = Callable[[Graph, Mapping[int, float], Sequence[int]], Swept | None]
 
 
 def in_python(graph: Graph, inputs: Mapping[int, float], wrt: Sequence[int]) -> Swept | None:
-    return sweep(graph, REAL, inputs, wrt, "plain")
+    swept, shapes, leaves = (
+        sweep(graph, REAL, inputs, wrt, "plain"),
+        plain.shapes_of(graph),
+        plain.leaves(graph, inputs),
+    )
+    if swept is not None and shapes is not None and leaves is not None:
+        by_the_bare_walks(plain.walks(shapes), graph, leaves, swept, along_edges=False)
+    return swept
+
+
+def by_the_bare_walks(
+    names: dict[str, Any], graph: Graph, leaves: list[float], swept: Swept, along_edges: bool
+) -> None:
+    """The walks that leave the errors out find the same numbers, with 0 in the place of None."""
+    alone = leaves[:]
+    assert names["value"](graph.codes, graph.offsets, graph.args, alone) == 0
+    partials, adjoints, told = [0.0] * len(graph.args), [0.0] * len(graph), [-1, -1]
+    adjoints[graph.output] = 1.0
+    shared = graph.codes, graph.offsets, graph.args
+    assert names["constants"](*shared, partials, swept.moving) == 0
+    assert names["forward"](*shared, leaves, partials, swept.moving, told) == 0
+    if along_edges:
+        edges = [edge for node in range(len(graph) - 1, -1, -1) for edge in graph.edges_to(node)]
+        ends = [edge.place for edge in edges], [edge.target for edge in edges], [edge.source for edge in edges]
+        if names["backward"](*ends, partials, adjoints) == -2:
+            return  # the slope by something that does not move overflows
+    else:
+        assert names["backward"](*shared, partials, adjoints) == 0
+    assert same(alone, swept.values)
+    assert same(leaves, swept.values)
+    moved = [0.0 if one is None else one for one in swept.reverse.adjoints]
+    assert all(
+        one == other
+        for one, other, moves in zip(adjoints, moved, swept.moving, strict=True)
+        if moves or not along_edges
+    )
+    assert told[0] == swept.kink
 
 
 class Machine:
@@ -82,6 +119,13 @@ def as_compiled(graph: Graph, inputs: Mapping[int, float], wrt: Sequence[int]) -
         names = walks(shapes)
     except Uncompilable:
         return in_python(graph, inputs, wrt)
+    swept = _as_compiled(names, graph, leaves[:], wrt)
+    if swept is not None:
+        by_the_bare_walks(names, graph, leaves, swept, along_edges=True)
+    return swept
+
+
+def _as_compiled(names: dict[str, Any], graph: Graph, leaves: list[float], wrt: Sequence[int]) -> Swept | None:
     moving = bytearray(len(graph))
     for node in wrt:
         moving[node] = 1
@@ -373,3 +417,17 @@ def test_numba_works_every_row_out(group: list[str], tmp_path: Path, monkeypatch
                     assert list(one) == pytest.approx(list(other), rel=1e-15, abs=0)
                 else:
                     assert same(one, other), (name, operands)
+
+
+# -- the command
+
+
+@pytest.mark.parametrize("command", ["grad", "trace", "step"])
+def test_an_engine_can_be_asked_for_by_name(command: str) -> None:
+    words = [command, "param w = 2; (w*x - 1)^2", "--x", "3", *(["--no-check"] if command == "trace" else [])]
+    answers = [call(*words, "--engine", engine) for engine in ("auto", "plain")]
+    assert answers[0][0] == 0
+    assert answers[0] == answers[1]
+    code, _, told = call(*words, "--engine", "steam")
+    assert code == 2
+    assert "engine" in told

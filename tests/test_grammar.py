@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 import sys
 import time
@@ -554,6 +555,25 @@ def test_a_program_of_too_many_parts_is_refused(text: str, monkeypatch: pytest.M
         parse(text)
     assert caught.value.span is not None
     assert caught.value.span[1] <= len(text)
+
+
+def test_a_text_with_more_characters_than_the_columns_can_tell_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grammar, "LONGEST_SOURCE", 5_000)
+    assert len(parse("x" + " " * 4_999).kinds) == 1
+    with pytest.raises(TooLong, match="more than 5 000 characters"):
+        parse("x" + " " * 5_000)
+
+
+@pytest.mark.parametrize("text", ["x1 + sin(y)*2.5e-3", "input a = 2; f(x) = x^2", "a if not b else c # d", "[1, 2].T"])
+def test_a_plain_text_is_cut_alike_by_the_pattern_for_plain_texts(text: str) -> None:
+    from backprop.patterns import pattern
+
+    tables = grammar.load_tables()
+    for expression in (*tables.expressions[1:], tables.tokens, tables.blank, tables.name):
+        short = pattern(expression, text)
+        assert [(one.span(), one.groups()) for one in re.finditer(expression, text)] == [
+            (one.span(), one.groups()) for one in short.finditer(text)
+        ]
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from backprop.kinds.real import REAL
 from backprop.mapping.kernels import ENGINES, MANY, Answers, c, kernel, numba
 from backprop.mapping.kernels import numpy as numpy_kernel
 from backprop.mapping.kernels.line import line
-from backprop.mistakes import ExtraMissing, Mistake, NoEngine, NotElementwise, NoWord
+from backprop.mistakes import ExtraMissing, Mistake, NoEngine, NotElementwise, NoWord, OptionValue
 from backprop.ops import Row
 from backprop.point import Program
 from backprop.rules import kinks, partial
@@ -275,6 +275,44 @@ def test_a_value_alone_has_no_kinks() -> None:
     assert answers.slopes == {}
 
 
+# -- digits that rounding takes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "marks"),
+    [
+        ("(x + 1) - x", [1.0, 1e6, 1e15], [0, 2, 2]),
+        ("(1 - cos(x))/x^2", [1.0, 1e-4, 1e-8], [0, 2, 2]),
+        ("log(1 + x) - x", [1.0, 1e-7], [0, 2]),
+        ("1 - tanh(x)", [1.0, 18.0], [0, 2]),
+        # nothing is lost where the operands are exact, or in a branch that is not taken
+        ("(x - 1)*(x + 1)", [1.0 + 2**-40, -1.0, 3.0], [0, 0, 0]),
+        ("where(x > 2, x, (x + 1) - x)", [1e9], [0]),
+        ("tanh(x) + sigmoid(x) + softplus(x)", [20.0, -30.0, 1e-9], [0, 0, 0]),
+        # which branch is taken hangs on a rounding
+        ("where(x*0.1 > 0.3, x, 2*x)", [3.0, 4.0], [2, 0]),
+        ("floor(x*10)", [0.3, 0.35], [2, 0]),
+    ],
+)
+def test_a_careful_kernel_leaves_out_rows_that_have_lost_digits(
+    text: str, numbers: list[float], marks: list[int]
+) -> None:
+    made = kernel(Program(text), ["x"], {}, ["x"], engine="numpy", careful=True)
+    assert list(made.run({"x": np.array(numbers)}).odd) == marks
+
+
+@settings(max_examples=60, deadline=None)
+@given(any_programs(), st.lists(st.tuples(ORDINARY, ORDINARY), min_size=1, max_size=6))
+def test_what_a_careful_kernel_answers_has_its_digits(text: str, rows: list[tuple[float, float]]) -> None:
+    made = kernel(Program(text), ["x", "y"], {}, ["x", "y"], engine="numpy", careful=True)
+    answers = made.run({"x": np.array([x for x, _ in rows]), "y": np.array([y for _, y in rows])})
+    for i in np.flatnonzero(answers.odd == 0):
+        here = Program(text).at({"x": rows[i][0], "y": rows[i][1]}, wrt=["x", "y"])
+        assert answers.value[i] == pytest.approx(here.answer(), rel=1e-10, abs=1e-290)
+        for name, slope in here.gradient().items():
+            assert answers.slopes[name][i] == pytest.approx(slope, rel=1e-10, abs=1e-290)
+
+
 # -- columns ---------------------------------------------------------------------------------------------------------
 
 
@@ -358,6 +396,8 @@ def test_an_engine_that_cannot_be_had_says_why(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("BACKPROP_CACHE_DIR", str(tmp_path))
     with pytest.raises(NoWord, match="engine c has no digamma"):
         run("digamma(x)", "c", x=[1.0])
+    with pytest.raises(OptionValue, match="fortran"):
+        run("x^2", "fortran", x=[1.0])
     with pytest.raises(NotElementwise):
         run("sum([x, 2])", "numpy", x=[1.0])
     monkeypatch.setenv("CC", "no-such-compiler")

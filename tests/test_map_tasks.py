@@ -269,6 +269,7 @@ def test_processes_write_what_one_process_writes(tmp_path: Path) -> None:
     path = points(tmp_path)
     alone = call("map", LOSS, path, *BOUND)
     assert call("map", LOSS, path, *BOUND, "--jobs", "2") == alone
+    assert call("map", LOSS, path, *BOUND, "--sum", "--jobs", "0") == call("map", LOSS, path, *BOUND, "--sum")
     assert alone[0] == 0
 
 
@@ -534,6 +535,8 @@ def test_sums_are_gone_on_with_too(tmp_path: Path, counted: list[int]) -> None:
         (("--w", "3"), "w of constants was 2, and now it is 3"),
         (("--wrt", "w"), "the number of wrt was 2, and now it is 1"),
         (("--to", "ndjson"), "to was csv, and now it is ndjson"),
+        (("--check-rows", "2"), "check-rows was 0, and now it is 2"),
+        (("--on-error", "fail"), "on-error was note, and now it is fail"),
     ],
 )
 def test_parts_of_another_question_are_refused(words: tuple[str, str], told: str, tmp_path: Path) -> None:
@@ -600,6 +603,7 @@ def test_a_part_that_is_not_to_be_seen_here_is_told(tmp_path: Path, monkeypatch:
         (("FILE", "--resume"), "Parts are in a folder: -o FOLDER/"),
         (("FILE", "--jobs", "-1"), "--jobs cannot be -1"),
         (("FILE", "--jobs", "two"), "--jobs cannot be two"),
+        (("FILE", "--jobs", "2", "--cluster", "tcp://h:1"), "--jobs and --cluster ask for different things"),
     ],
 )
 def test_what_makes_no_sense_is_refused(words: tuple[str, ...], told: str, tmp_path: Path) -> None:

@@ -63,6 +63,20 @@ def test_a_new_row_is_differentiated_and_listed(copy: Path) -> None:
     assert "haversin" in run(copy, "backprop", "ops")
 
 
+def test_a_new_row_is_on_the_tapes(copy: Path) -> None:
+    slow, quick = (
+        run(copy, "backprop", "grad", "haversin(x)*y", "--x", "0.5", "--y", "2", "--engine", engine, "--format", "json")
+        for engine in ("auto", "plain")
+    )
+    assert slow == quick
+    (copy / "written.py").write_text(
+        "from backprop.ops import by_name\n"
+        "from backprop.engines.fast import source\n"
+        "print(source([(by_name('haversin').code, 1)]))\n"
+    )
+    assert "real_power(real_sin((x0 / 2)), 2)" in run(copy, "written")
+
+
 def test_a_new_row_brings_its_own_tests(copy: Path) -> None:
     shown = run(copy, "pytest", "tests/test_ops_table.py", "-k", "haversin", "-rA", "-p", "no:cacheprovider")
     assert len(re.findall("^PASSED.*haversin", shown, re.M)) >= 10

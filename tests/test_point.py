@@ -97,3 +97,8 @@ def test_an_overflow_is_told_as_one() -> None:
 )
 def test_only_a_word_that_may_have_been_meant_is_suggested(word: str, known: list[str], meant: str | None) -> None:
     assert closest(word, known) == meant
+
+
+def test_the_output_has_a_value_though_only_a_branch_not_taken_uses_it() -> None:
+    here = Program("y = 3*x; z = where(x != 0, y/x, 0); y").at({"x": 0})
+    assert (here.value(), here.gradient()) == (0.0, {"x": 3.0})

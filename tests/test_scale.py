@@ -299,6 +299,22 @@ def test_functions_that_double_are_refused_at_once_however_many(count: int) -> N
     assert ("more than 10^1000" if count > 3_400 else "about 10^30") in refused.value.cause
 
 
+def test_the_collector_is_left_as_it_was_found() -> None:
+    import gc
+
+    from backprop.collector import SPARING, sparing
+
+    before = gc.get_threshold()
+    try:
+        for found, within in (((700, 10, 10), SPARING), ((0, 10, 10), (0, 10, 10)), ((10**6, 5, 5), (10**6, 5, 5))):
+            gc.set_threshold(*found)
+            with sparing():
+                assert gc.get_threshold() == within
+            assert gc.get_threshold() == found
+    finally:
+        gc.set_threshold(*before)
+
+
 def kept_and_peak(text: str, operations: int) -> tuple[float, float]:
     """Bytes an operation: what the graph of a program keeps, and the most while it is read and built."""
     import tracemalloc

@@ -20,7 +20,7 @@ HEAVY = {
     *("subprocess", "multiprocessing", "concurrent.futures", "asyncio", "threading", "logging", "random", "tempfile"),
     *("importlib.metadata", "importlib.resources", "pkgutil", "shutil", "datetime", "difflib", "argparse", "pathlib"),
 }
-READING = "arrays_text asked bindings cli commands figures mistakes numerals patterns progress __main__"
+READING = "arrays_text asked bindings cli commands figures mistakes numerals patterns progress collector __main__"
 PARSING = "cache grammar graph kinds ops source_texts syntax writing"
 VALUES = f"{READING} {PARSING} forward point render reverse rules values"
 GRADIENT = f"{VALUES} accuracy beside gradient notation refusals"

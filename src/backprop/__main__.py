@@ -10,8 +10,9 @@ def main() -> int:
     """Answer the command line. Returns the exit code."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell may have told us to ignore it
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # while modules are loading nothing is half written
-    # a large program is millions of small records and no cycles: looking for some takes as long as all the work
-    gc.set_threshold(200_000, 20, 100)
+    from backprop.collector import SPARING
+
+    gc.set_threshold(*SPARING)  # for the whole run, what is drawn included
     from backprop import cli
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:

@@ -84,6 +84,7 @@ class Repeated:
         self.moving = here.moving
         defaults = {node: here.values[node] for node in here.graph.inputs.values()}
         self.leaves = plain.leaves(here.graph, defaults)
+        self.partials: list[float] | None = None
         self.work = 0
         self.program: ModuleType | None = None
         self.views: Views | None = None
@@ -165,7 +166,10 @@ class Repeated:
         if careful:
             found = plain.careful(plain.walks(self.shapes), self.graph, values, self.moving)
             return None if found is None else (values, found.adjoints, found.told, found.wrong, found.of_adjoints)
-        bare = plain.bare(plain.walks(self.shapes), self.graph, values, self.moving)
+        program = plain.walks(self.shapes)
+        if self.partials is None:
+            self.partials = plain.constants(program, self.graph, self.moving)
+        bare = plain.bare(program, self.graph, values, self.partials, self.moving)
         return None if bare is None else (values, *bare, None, None)
 
     def _put(self, numbers: Mapping[int, float]) -> list[float]:

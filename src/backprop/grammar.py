@@ -8,7 +8,6 @@ an operation costs a few microseconds whatever the size and no nesting is too de
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import re
 from array import array
@@ -18,6 +17,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from backprop import cache
+from backprop.collector import sparing
 from backprop.mistakes import BadSlice, Mistake, NothingWritten, Span, TooLong
 from backprop.patterns import pattern
 from backprop.syntax import WHOLE, Expectation, Syntax, normal, slice_text
@@ -433,15 +433,11 @@ def parse(text: str, variables: Iterable[str] = (), origin: str | None = None) -
     if len(source) > LONGEST_SOURCE:
         raise TooLong(LONGEST_SOURCE, (0, 0), "characters").within("", origin)
     tables = load_tables()
-    collecting = gc.isenabled()
-    gc.disable()  # flat columns hold no cycles, and the collector would walk them over and over
     try:
-        return _drive(source, tables, Callables(source, tables, variables))
+        with sparing():
+            return _drive(source, tables, Callables(source, tables, variables))
     except Mistake as mistake:
         raise mistake.within(source, origin) from None
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _batches(tables: Tables, tree: Syntax, begins: array[int]) -> Iterator[Iterable[re.Match[str]]]:

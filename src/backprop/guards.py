@@ -293,5 +293,5 @@ def double(text: str) -> float:
         return REAL.number(text)
     except OverflowError:
         return -math.inf if text.startswith("-") else math.inf
-    except ArithmeticError:
+    except (ArithmeticError, ValueError):
         return math.nan

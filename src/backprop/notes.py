@@ -316,6 +316,8 @@ def _remarks(point: Point) -> Iterator[Note]:
 def steps(point: Point) -> Iterator[Note]:
     """Inputs that reach the output only through operations whose derivative is 0 wherever they have one."""
     graph = point.graph
+    if not any(_may_be_flat(ops.rows()[code]) for code in set(graph.codes) if code >= 0):
+        return
     lost = point.gradient() if point.kind.intervals else {}
     reaches, through_slopes = bytearray(len(graph)), bytearray(len(graph))
     reaches[graph.output] = through_slopes[graph.output] = 1
@@ -341,6 +343,12 @@ def steps(point: Point) -> Iterator[Note]:
         name = point.name_of(node)
         if reaches[node] and not through_slopes[node] and not isinstance(lost.get(name), Hole):
             yield Note("step-function", f"{name} acts only through steps, whose slope is 0: its gradient is 0", name)
+
+
+def _may_be_flat(row: Row) -> bool:
+    """Whether an operation may have a slope that is 0 wherever it has one."""
+    texts = (row.partials, row.stable)
+    return row.pulls is not None or any(callable(one) or (one is not None and "0" in one) for one in texts)
 
 
 def _slopes(point: Point, node: int) -> list[str | None]:

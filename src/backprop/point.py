@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from backprop import ops, progress
 from backprop.arrays_text import element_of, is_array, named_elements
+from backprop.collector import sparing
 from backprop.forward import tangents
 from backprop.grammar import load_tables, parse
 from backprop.graph import Graph, build
@@ -272,6 +273,7 @@ class Program:
             self._read[names] = syntax, build(syntax, names)
         return self._read[names]
 
+    @sparing()
     def at(
         self,
         inputs: Mapping[str, Number],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import ItemsView, Iterator, MutableMapping
+from collections.abc import ItemsView, Iterator, MutableMapping, ValuesView
 
 
 class SourceTexts(MutableMapping[int, str]):
@@ -85,6 +85,9 @@ class SourceTexts(MutableMapping[int, str]):
     def items(self) -> ItemsView[int, str]:
         return _Items(self)
 
+    def values(self) -> ValuesView[str]:
+        return _Values(self)
+
 
 class _Items(ItemsView[int, str]):
     """All texts in one walk: a search for each of a million would take longer than to read them."""
@@ -96,3 +99,12 @@ class _Items(ItemsView[int, str]):
         source, told = texts.source, texts.told
         for node, begin, end in zip(texts.nodes, texts.begins, texts.ends, strict=True):
             yield node, told[node] if node in told else source[begin:end]
+
+
+class _Values(ValuesView[str]):
+    """The same without the nodes."""
+
+    _mapping: SourceTexts
+
+    def __iter__(self) -> Iterator[str]:
+        return (text for _, text in self._mapping.items())

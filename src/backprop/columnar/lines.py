@@ -259,25 +259,6 @@ def json_numbers(values: Sequence[Any], propagates: bool = False) -> list[str]:
     >>> json_numbers([2.0, -0.0, float("inf"), True, None])
     ['2.0', '0.0', '"Infinity"', 'true', '']
     """
-    dumps = _dumps()
-    if dumps is not None:
-        try:
-            found = dumps(values).decode()[1:-1].split(",") if values else []
-        except TypeError:
-            found = []
-        if len(found) == len(values):
-            # the shortest digits are the same; numbers below 0.0001 and most exponents are written differently
-            return [
-                text
-                if text != "null"
-                and (
-                    ("e" not in text and "0.0000" not in text and text != "-0.0") or ("e-" in text and text[-2] != "-")
-                )
-                else repr(value + 0.0)
-                if type(value) is float and value - value == 0
-                else _json_number(value, propagates)
-                for text, value in zip(found, values, strict=True)
-            ]
     return [
         repr(value + 0.0) if type(value) is float and value - value == 0 else _json_number(value, propagates)
         for value in values
@@ -289,16 +270,6 @@ def _json_number(value: Any, propagates: bool) -> str:
     if not isinstance(value, (float, bool)) or (value != value and not propagates):
         return ""
     return json_text(json_value(value))
-
-
-@lru_cache(maxsize=1)
-def _dumps() -> Callable[[Any], bytes] | None:
-    """A faster way to the digits of doubles, when the extra `fast` is there."""
-    try:
-        import orjson
-    except ImportError:
-        return None
-    return orjson.dumps
 
 
 def figure_texts(values: Sequence[Any], figures: int, propagates: bool = False) -> list[str]:
@@ -405,7 +376,7 @@ def edge_lines(columns: Columns) -> Iterator[str]:
             for key, place in enumerate(range(first, stop)):
                 source = args[place]
                 rule = sort.labels[key]
-                if place in kept:
+                if kept and place in kept:
                     yield json_line(kept[place])
                     continue
                 if rule is NONE:
@@ -420,14 +391,13 @@ def edge_lines(columns: Columns) -> Iterator[str]:
                         told = rule.fill(written[args[first]], written[args[first + 1]], target)
                     else:
                         told = rule.fill(*[written[a] for a in args[first:stop]], target)
-                yield (
-                    f'{{"source": "{ids[source]}", "target": "{target}", "key": {key}'
-                    f'{f", {_PARTIAL}: {partial}" if partial else ""}, "formula": "{told}"'
-                    f"{f', {_CONTRIBUTION}: {contribution}' if contribution else ''}}}"
-                )
-
-
-_PARTIAL, _CONTRIBUTION = '"partial"', '"contribution"'
+                head = f'{{"source": "{ids[source]}", "target": "{target}", "key": {key}'
+                if partial and contribution:
+                    yield f'{head}, "partial": {partial}, "formula": "{told}", "contribution": {contribution}}}'
+                else:
+                    value = f', "partial": {partial}' if partial else ""
+                    back = f', "contribution": {contribution}' if contribution else ""
+                    yield f'{head}{value}, "formula": "{told}"{back}}}'
 
 
 # -- steps ----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from backprop import bindings
+from backprop import bindings, progress
 from backprop.asked import Asked
 from backprop.bindings import Option
 from backprop.commands import FIGURES, OUT, PLAIN, QUESTION, command, one_of
@@ -124,7 +124,7 @@ def answer(asked: Asked) -> int:
             "stdin", "a stream cannot be cut into parts", "Name files: -o FOLDER, --cluster and --resume need them."
         )
     else:
-        batches = mapping.watched(reader.batches(plan.wanted), reader.rows, asked.streams.stderr)
+        batches = mapping.watched(reader.batches(plan.wanted), reader.rows)
         if sink is None:
             outcome = run.lead(plan, batches, None, stop=stop, check_rows=sampled)
         else:
@@ -166,7 +166,6 @@ def _in_parts(
         raise OptionValue("resume", path, "Parts are in a folder: -o FOLDER/")
     portion = gathering.portion(plan)
     parts = [part for source in sources for part in source.parts(portion)]
-    crew = gathering.crew_for(words.count("jobs", 1, 0, MOST_JOBS), words.text("cluster"), len(parts))
     job = gathering.Job(
         plan,
         parts,
@@ -174,8 +173,9 @@ def _in_parts(
         gathering.layout_of(plan, parts, format, layout),
         stop,
         sampled,
-        lambda found, rows: mapping.watched(found, rows, asked.streams.stderr),
+        mapping.watched,
     )
+    crew = gathering.crew_for(words.count("jobs", 1, 0, MOST_JOBS), words.text("cluster"), len(parts))
     if folder:
         if not format:
             del words.options["output"]  # the sums are shown, those of the parts are in the folder
@@ -189,6 +189,8 @@ def _refuse_apart(asked: Asked) -> None:
     of = next((f"--{one}" for one in ("sum", "mean") if words.flag(one)), "")
     if words.flag("sum") and words.flag("mean"):
         raise OneAtATime(["--sum", "--mean"])
+    if "jobs" in words.options and "cluster" in words.options:
+        raise OneAtATime(["--jobs", "--cluster"])
     for option in ("to", "keep"):
         if of and option in words.options:
             raise OneAtATime([f"--{option}", of])
@@ -226,5 +228,7 @@ def _standard_output(asked: Asked, format: str) -> BinaryIO:
     stream = asked.streams.stdout
     if stream.isatty() and format not in ("csv", "ndjson"):
         raise CannotWrite("stdout", f"{format} is nothing to look at: -o FILE, --to csv, or a pipe")
+    if stream.isatty():
+        progress.results_follow()
     stream.flush()
     return stream.buffer

@@ -155,6 +155,7 @@ class Views:
         self.exact_zero, self.moving = (np.frombuffer(one, "B") for one in (found.exact_zero, moving))
         self.told = np.frombuffer(found.told, "q")
         self.of_bare: Any = None  # partials, with a 0 where there is none
+        self.edges: tuple[Any, ...] = ()
 
     def again(self) -> None:
         """Ready for another careful sweep with the same nodes that move: partials are put anew anyway."""
@@ -174,12 +175,26 @@ class Views:
 
         if self.of_bare is None:
             self.of_bare = np.zeros(len(self.partials))
+            program.constants(*self.structure, self.of_bare, self.moving)
+            self.edges = self._edges()
         self.told.fill(-1)
         self.adjoints.fill(0.0)
         self.adjoints[self.output] = 1.0
         if program.forward(*self.structure, self.values, self.of_bare, self.moving, self.told) == DECLINED:
             return False
-        return bool(program.backward(*self.structure, self.of_bare, self.adjoints) != DECLINED)
+        return bool(program.backward(*self.edges, self.of_bare, self.adjoints) != DECLINED)
+
+    def _edges(self) -> tuple[Any, ...]:
+        """The edges from the last node to the first, those of a node in order: their places, targets and sources."""
+        import numpy as np
+
+        _, offsets, args = self.structure
+        counts = np.diff(offsets)
+        targets = np.repeat(np.arange(len(counts), dtype="u4"), counts)
+        edges = np.arange(len(args))
+        order = np.empty(len(args), "u4")
+        order[len(args) - offsets[1:][targets].astype("i8") + edges - offsets[:-1][targets]] = edges
+        return order, targets[order], args[order]
 
     def careful(self, program: ModuleType) -> bool:
         """Forward and back, with errors; whether the tape does not decline."""

@@ -127,11 +127,18 @@ def careful(
     return None if _declines(program["careful_backward"], *shared, *given_back) else found
 
 
+def constants(program: dict[str, Callable[..., int]], graph: Graph, moving: bytearray) -> list[float]:
+    """The column of partials for `bare`, with those in it that are the same at every point."""
+    partials = [0.0] * len(graph.args)
+    program["constants"](graph.codes, graph.offsets, graph.args, partials, moving)
+    return partials
+
+
 def bare(
-    program: dict[str, Callable[..., int]], graph: Graph, values: list[float], moving: bytearray
+    program: dict[str, Callable[..., int]], graph: Graph, values: list[float], partials: list[float], moving: bytearray
 ) -> tuple[list[float], array[int]] | None:
     """The tape forward and back: the adjoints, and what was told; None where it declines. All that moves is known."""
-    partials, adjoints, told = [0.0] * len(graph.args), [0.0] * len(graph), array("q", [-1, -1])
+    adjoints, told = [0.0] * len(graph), array("q", [-1, -1])
     adjoints[graph.output] = 1.0
     shared = graph.codes, graph.offsets, graph.args
     if _declines(program["forward"], *shared, values, partials, moving, told):

@@ -1,11 +1,13 @@
 """The tape: the source of a program that walks over a graph once forward and once back, written from the rows.
 
     value(codes, offsets, args, values)                        the value beside each node
-    forward(codes, offsets, args, values, partials, moving, told)             and the partial on each edge
+    constants(codes, offsets, args, partials, moving)          the partials that are numbers, whatever the values are
+    forward(codes, offsets, args, values, partials, moving, told)      value, and the other partials
     backward(codes, offsets, args, partials, adjoints)                        the adjoint of each node
 
-where a 0 stands for a partial and an adjoint that are not there, and `moving` is known. And with what values and
-adjoints may be wrong by, as `accuracy.rounding` tells it, to the last bit,
+where a 0 stands for a partial and an adjoint that are not there, and `moving` is known. For a machine it is
+`backward(order, targets, sources, partials, adjoints)`: the edges from the last node to the first, with both ends. And
+with what values and adjoints may be wrong by, as `accuracy.rounding` tells it, to the last bit,
 
     careful_forward(codes, offsets, args, values, partials, moving, told, exact_zero, wrong, strain)
     careful_backward(codes, offsets, args, partials, adjoints, values, exact_zero, of_values, strain, wrong)
@@ -27,6 +29,7 @@ from itertools import product
 from backprop import ops
 from backprop.accuracy.rounding import CUT_OFF, DOUBLE, FEW, LITTLE, plain_rules
 from backprop.engines.statements import Number, Statements
+from backprop.kinds.real import REAL
 from backprop.ops import Moving, Row
 from backprop.rules import Formula, formula, rules
 
@@ -94,12 +97,22 @@ def distances(code: int, arity: int) -> tuple[Formula, ...]:
     return tuple(formula(text, row, arity) for text in row.kinks(arity))
 
 
-def _signs(code: int, arity: int) -> list[str | None]:
-    """For each operand "" or "-" where the partial is 1 or -1, so that it brings the adjoint itself; else None."""
+def _signs(code: int, arity: int) -> dict[int, str | None]:
+    """For each operand that has a rule "" or "-" where its partial is 1 or -1, and brings the adjoint itself; else
+    None."""
+    alone = {k: rules(code, tuple(k == one for one in range(arity)))[k] for k in range(arity)}
     if plain_rules(code) is None:
-        return [None] * arity
-    found = rules(code, (True,) * arity)
-    return [None if rule is None else {"1": "", "-1": "-"}.get(rule.constant or "") for rule in found]
+        return {k: None for k, rule in alone.items() if rule is not None}
+    return {k: {"1": "", "-1": "-"}.get(rule.constant or "") for k, rule in alone.items() if rule is not None}
+
+
+def _constants(code: int, arity: int) -> dict[int, str]:
+    """The operands whose partial is one number, with its text."""
+    patterns = _patterns(code, arity)
+    if len(patterns) > 1:
+        return {}
+    found = enumerate(rules(code, patterns[0]))
+    return {k: rule.constant for k, rule in found if rule is not None and rule.constant is not None}
 
 
 class Tape:
@@ -117,6 +130,7 @@ class Tape:
             for shape in shapes:
                 self._helpers(*shape)
         self._values(shapes)
+        self._constants(shapes)
         for each in kinds:
             self._forward(shapes, each)
             self._backward(shapes, each)
@@ -257,6 +271,19 @@ class Tape:
         out.add("return 0")
         self._put(out)
 
+    def _constants(self, shapes: Sequence[tuple[int, int]]) -> None:
+        out = self._function("constants", ["codes", "offsets", "args", "partials", "moving"], f"return {DECLINED}")
+        out.add("first = 0")
+        with out.block("for node, code in enumerate(codes):"):
+            for code, arity in self._branches(out, shapes):
+                for k, number in _constants(code, arity).items():
+                    place = f"first + {k}" if k else "first"
+                    with out.block(f"if moving[args[{place}]]:"):
+                        out.add(f"partials[{place}] = {out.number(REAL.number(number)).text}")
+                out.add(f"first += {arity}")
+        out.add("return 0")
+        self._put(out)
+
     def _result(self, out: Statements, row: Row, operands: Sequence[Number]) -> None:
         """The value of an operation, put in its place."""
         out.add(f"out = {out.value(row, operands).text}")
@@ -343,7 +370,12 @@ class Tape:
         careful: bool,
     ) -> None:
         """The partial on one edge, if it leads to something that moves."""
-        if rule is None:
+        if rule is None or (not careful and rule.constant is not None):
+            return
+        if not careful and not self.python and rule.single is not None:
+            # what nothing moves may have a partial too, of which nothing comes: a machine is quicker without a choice
+            self._rule(out, k, rule, known)
+            self._put_slope(out, row, k, rule, away, careful)
             return
         # an error goes on through an operand that does not move; a slope of 1 needs no name for that
         still = careful and rule.constant not in ("1", "-1")
@@ -430,6 +462,9 @@ class Tape:
         out.add("wrong[node] = total")
 
     def _backward(self, shapes: Sequence[tuple[int, int]], careful: bool) -> None:
+        if not careful and not self.python:
+            self._backward_along_edges()
+            return
         names = ["codes", "offsets", "args", "partials", "adjoints"]
         out = self._function(
             "careful_backward" if careful else "backward",
@@ -450,19 +485,25 @@ class Tape:
                 out.add("size = abs(adjoint)")
                 for code, arity in self._branches(out, shapes):
                     self._back_carefully(out, ops.rows()[code], arity)
-            elif self.python:
+            else:
                 for code, arity in self._branches(out, shapes):
                     self._back(out, code, arity)
-            else:
-                # a machine is quicker without a choice
-                with out.block("for edge in range(first, offsets[node + 1]):"):
-                    out.add("adjoints[args[edge]] += adjoint * partials[edge]")
+        out.add("return 0")
+        self._put(out)
+
+    def _backward_along_edges(self) -> None:
+        """Without errors every edge is alike: a machine is quickest where there is no choice."""
+        out = self._function("backward", ["order", "targets", "sources", "partials", "adjoints"], f"return {DECLINED}")
+        with out.block("for place in range(len(order)):"):
+            out.add("adjoints[sources[place]] += adjoints[targets[place]] * partials[order[place]]")
+        with out.block("for adjoint in adjoints:"), out.block("if adjoint - adjoint != 0.0:"):
+            out.add(out.fail)
         out.add("return 0")
         self._put(out)
 
     def _back(self, out: Statements, code: int, arity: int) -> None:
         """One operation on the way back."""
-        for k, sign in enumerate(_signs(code, arity)):
+        for k, sign in _signs(code, arity).items():
             edge = f"first + {k}" if k else "first"
             out.add(f"slope = partials[{edge}]")
             with out.block("if slope != 0.0:"):
@@ -479,7 +520,7 @@ class Tape:
     def _back_carefully(self, out: Statements, row: Row, arity: int) -> None:
         """One operation on the way back, with what it makes of the errors of adjoint and partials."""
         signs = _signs(row.code, arity)
-        if any(sign is not None for sign in signs):
+        if any(sign is not None for sign in signs.values()):
             out.add("unit = size + carried")
             with out.block("if not unit < INF:"):
                 out.add("unit = INF")
@@ -487,7 +528,7 @@ class Tape:
                 out.add("unit += LEAST")
         for k in range(arity):
             out.add(f"i{k} = args[first + {k}]" if k else "i0 = args[first]")
-        for k, sign in enumerate(signs):
+        for k, sign in signs.items():
             edge = f"first + {k}" if k else "first"
             out.add(f"slope = partials[{edge}]")
             with out.block("if slope == slope" + (f" and not exact_zero[{edge}]:" if row.locally_constant else ":")):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import import_module
-from math import isfinite, nan
+from math import isfinite
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
@@ -198,7 +198,7 @@ class Code:
 
 def number(language: Language, text: str, write: Callable[[str], Written] | None = None) -> Written:
     """A literal as a language writes it: its own word for a constant, digits for all else."""
-    value = nan if text == "nan" else double(text)
+    value = double(text)
     sign, name = ("-", text[1:]) if text.startswith("-") else ("", text)
     if not isfinite(value):
         name = "nan" if value != value else "inf"

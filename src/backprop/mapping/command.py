@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TextIO
+from typing import Any
 
+from backprop import progress
 from backprop.bindings import split
 from backprop.figures import json_value
 from backprop.mapping import tables
 from backprop.mapping.plan import Plan
 from backprop.mapping.run import Counts, Outcome
-from backprop.mapping.tables import Batch, Layout, Reader
+from backprop.mapping.tables import Layout, Reader
 from backprop.mistakes import GivenTwice, OptionValue
 
 FORMAT, VERSION = "backprop-map", 1
-# Seconds after which a bar is shown on a terminal.
-PATIENCE = 1.0
 # Seconds after which it is told what took them.
 LONG = 10.0
 # Bytes of a cell of text, about.
@@ -128,32 +127,10 @@ def _rows(count: int, of: int) -> str:
     return f"{count} of {of} row{'s' if of != 1 else ''} {'have' if count != 1 else 'has'}"
 
 
-def watched(batches: Iterable[Batch], rows: int | None, stderr: TextIO) -> Iterator[Batch]:
-    """The batches as they come; a bar on a terminal when they take long."""
-    import time
-
-    if not stderr.isatty():
-        yield from batches
-        return
-    begun, done = time.monotonic(), 0
-    found = iter(batches)
-    for batch in found:
-        yield batch
-        done += batch.rows
-        if time.monotonic() - begun > PATIENCE:
-            break
-    else:
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("rows"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(file=stderr), transient=True) as progress:
-        bar = progress.add_task("rows", total=rows, completed=done)
-        for batch in found:
-            yield batch
-            done += batch.rows
-            progress.update(bar, completed=done)
+def watched(found: Iterable[Any], rows: int | None) -> Iterable[Any]:
+    """What comes by with some `rows` each, of so many in all; a terminal shows how far it is."""
+    progress.phase("rows", total=rows or 0)
+    return progress.each(found, size=lambda one: int(one.rows))
 
 
 def exit_code(counts: Counts, agree: Sequence[bool]) -> int:

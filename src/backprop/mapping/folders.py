@@ -71,9 +71,9 @@ class Folder:
     def leave(self) -> None:
         """Leave a table that is not complete: whole parts stay, and where there is none nothing does."""
         sweep(self.path)
-        if self.known:
-            return
         with suppress(OSError):
+            if self.known or os.listdir(self.path):  # a part that is whole may be one of which nobody heard
+                return
             os.unlink(self.manifest)
             if self.made:
                 os.rmdir(self.path)

@@ -17,7 +17,7 @@ from backprop.mapping.partitions import told
 from backprop.mapping.plan import Plan, arrays_in
 from backprop.mapping.run import Counts, Outcome, Sample, Totals
 from backprop.mapping.tables import Layout, Source, whole_file
-from backprop.mapping.tasks import Done, Task, employed, in_order, nothing_yet, schema_of, stamp, steps
+from backprop.mapping.tasks import Done, Task, employed, in_order, nothing_yet, prepare, schema_of, stamp, steps
 from backprop.mapping.whole import await_part
 from backprop.mistakes import OptionValue
 
@@ -84,6 +84,8 @@ class Job:
             "wrt": list(self.plan.wrt),
             "plan": {**plan, "slopes": self.plan.slopes},
             "to": self.format,
+            "on-error": "fail" if self.stop else "note",
+            "check-rows": self.check_rows,
             "inputs": [stamp(path) for path in dict.fromkeys(part.path for part in self.parts)],
             "parts": [told(part) for part in self.parts],
         }
@@ -119,6 +121,7 @@ def to_sums(job: Job, crew: Crew) -> Outcome:
     outcome = job.outcome(sums=True)
     tasks = job.tasks(lambda _: "", crew)
     with employed(crew):
+        _prepare(crew, tasks)
         if isinstance(crew, Alone):
             _here(job, tasks, None, outcome, lambda: None)
         else:
@@ -135,6 +138,8 @@ def to_folder(job: Job, crew: Crew, path: str, resume: bool) -> Outcome:
         folder = Folder(path, suffix, job.asked(), resume)
         try:
             tasks = job.tasks(lambda place: "" if sums else folder.part(place), crew)
+            if len(folder.known) < len(tasks):
+                _prepare(crew, tasks)
             _add_up(job, in_order(crew, tasks, dict(folder.known), folder.keep), outcome)
             folder.finish(outcome)
         except BaseException:
@@ -166,12 +171,19 @@ def to_stream(job: Job, crew: Crew, sink: BinaryIO | str) -> Outcome:
         stack.callback(crew.close, at_once=True)  # before the folder goes, so that nobody writes there any more
         suffix = format.FORMAT.suffixes[0]
         tasks = job.tasks(lambda place: os.path.join(folder, f"part-{place:05d}{suffix}"), crew)
+        _prepare(crew, tasks)
         names = job.plan.names
         has_own = hasattr(format, "joiner")
         joiner = format.joiner(file, names, job.layout) if has_own else _Read(format, file, names, job.layout)
         _add_up(job, _joined(in_order(crew, tasks, {}), tasks, joiner), outcome)
         joiner.close()
     return outcome
+
+
+def _prepare(crew: Crew, tasks: Sequence[Task]) -> None:
+    """Compile before processes of this machine begin; those of others do it for themselves."""
+    if isinstance(crew, Processes):
+        prepare(tasks[0])
 
 
 def _here(

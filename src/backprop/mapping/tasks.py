@@ -97,6 +97,14 @@ def steps(task: Task, write: Callable[[tables.Batch], None] | None, outcome: Out
     yield from led(worker, reader.batches(plan.wanted), write, outcome)
 
 
+def prepare(task: Task) -> None:
+    """Make here what works the tasks out, so that what has to be compiled is there when many begin at once.
+
+    Raises what making it does.
+    """
+    _worker(pickle.dumps(task.plan), task.stop, threading.get_ident())
+
+
 @lru_cache(maxsize=64)
 def _worker(plan: bytes, stop: bool, thread: int) -> Worker:
     """What works out batches, made once for all parts that this thread does."""

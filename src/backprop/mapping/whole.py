@@ -31,8 +31,8 @@ def whole_part(path: str) -> Iterator[BinaryIO]:
         with open(beside, "xb") as file:
             yield file
         os.replace(beside, path)
-    except (OSError, ValueError) as error:
-        raise CannotWrite(path, getattr(error, "strerror", None) or str(error)) from None
+    except OSError as error:
+        raise CannotWrite(path, error.strerror or str(error)) from None
     finally:
         with suppress(OSError):
             os.unlink(beside)

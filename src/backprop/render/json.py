@@ -19,7 +19,7 @@ FORMAT = Format("json", suffix=".json", says="the whole trace, one node, edge an
 def render(trace: Trace, look: Look) -> Iterator[str]:
     """The lines of the record."""
     found = trace.in_brief() if look.brief else trace
-    return (ascii_json(line) if look.ascii else line for line in found.json_lines())
+    return map(ascii_json, found.json_lines()) if look.ascii else found.json_lines()
 
 
 _ELEMENT = r'(?:-?[0-9][-+.e0-9]*|null|"(?:-?[0-9][-+./e0-9]*|NaN|-?Infinity)")'

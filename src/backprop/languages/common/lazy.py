@@ -53,6 +53,7 @@ def _rebuilt(
         place[node] = small.add_input(graph.names[node], graph.span(node))
     zero = small.add(CONST, (), (0, 0))
     small.literals[zero] = "0"
+    opened: set[int] = set()  # nodes whose operands are being placed
     for root in line.roots:
         waiting = [root]
         while waiting:
@@ -62,9 +63,17 @@ def _rebuilt(
                 continue
             before = [*graph.operands(node), *([alone[node]] if node in alone else [])]
             later = [one for one in before if one not in place]
+            opened.add(node)
+            if not opened.isdisjoint(later):  # a condition that asks for the very node: that is worked out in any case
+                for one in opened & alone.keys():
+                    del alone[one]
+                waiting = [root]
+                opened.clear()
+                continue
             if later:
                 waiting.extend(reversed(later))
                 continue
+            opened.discard(node)
             waiting.pop()
             place[node] = small.add(graph.codes[node], [place[one] for one in graph.operands(node)], (0, 0))
             if graph.codes[node] == CONST:

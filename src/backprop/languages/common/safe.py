@@ -11,14 +11,18 @@ from collections.abc import Container
 from typing import Any
 
 from backprop import ops
-from backprop.guards import SHOWING, demands
+from backprop.guards import SHOWING, both, demands, opposite
 from backprop.ops import Row
 from backprop.straight import Worded
 
+# Choices of a rule within choices: those of clip are four.
+DEEPEST = 8
 # Rows that may be infinite where their operands are numbers and they have a value.
 OVERFLOWING = frozenset({"exp", "exp2", "expm1", "sinh", "cosh", "pow", "gamma", "factorial", "polygamma"})
 # Rows that give a number in double arithmetic where they have no value: atan2(0, 0).
 SILENT = frozenset({"atan2"})
+
+ALWAYS = "True"
 
 
 class Safe(Worded):
@@ -83,23 +87,30 @@ class Safe(Worded):
         """The output, and NaN where something that it needs has no value and would not be seen in it."""
         needed = demands(self, [output])
         graph, zero = self.graph, self.number("0")
-        seen = bytearray(len(needed))
-        seen[output] = 1
+        # when what a node has for a value is seen in the output: as often as it is needed is often enough
+        seen: list[set[Any]] = [set() for _ in needed]
+        seen[output].add(ALWAYS)
         fine: Any = True
         for node in range(len(needed) - 1, -1, -1):
-            row = graph.row(node)
-            if row is None or needed[node] is False:
+            row, when = graph.row(node), needed[node]
+            if row is None or when is False:
                 continue
+            shows = not seen[node].isdisjoint((ALWAYS, str(when)))
             known: Any = True
-            if not seen[node] and node in self._sources and not self._raises:
-                known, seen[node] = self._of("eq", self._make("sub", node, node), zero), 1
-            elif row.name in SILENT and not self._nulls:
+            if row.name in SILENT and not self._nulls:
                 known = self._within(row, node)
+            if not shows and node in self._sources and not self._raises:
+                known = self._of("and", known, self._of("eq", self._make("sub", node, node), zero))
+                shows = True
             if known is not True:
-                fine = self._of("and", fine, self._of("or", self._of("not", needed[node]), known))
-            if seen[node]:
-                for place, operand in enumerate(graph.operands(node)):
-                    seen[operand] |= self._shows(row, place)
+                fine = self._of("and", fine, self._of("or", self._of("not", when), known))
+            for place, operand in enumerate(graph.operands(node) if shows else ()):
+                if row.chooses and place:
+                    condition = graph.operands(node)[0]
+                    branch = both(self, when, condition if place == 1 else opposite(self, condition))
+                    seen[operand].add(str(branch))
+                elif self._shows(row, place):
+                    seen[operand].add(ALWAYS if when is True else str(when))
         return self._of("where", fine, output, self.number("nan"))
 
     def _of(self, name: str, *operands: Any) -> Any:
@@ -109,7 +120,7 @@ class Safe(Worded):
         """Whether what has no value as an operand has none as the result."""
         if self._nulls:
             return row.name not in ("and", "or")
-        return (row.name in SHOWING and (row.name, place) != ("div", 1)) or (row.chooses and place > 0)
+        return row.name in SHOWING and (row.name, place) != ("div", 1)
 
     def _within(self, row: Row, node: int) -> Any:
         """The condition that the operands of a node are in the domain of its row."""
@@ -142,20 +153,28 @@ class Safe(Worded):
                 self._chosen[total] = self._of("or", *conditions)
         return total
 
-    def _taken(self, node: int) -> Any:
+    def _taken(self, node: int, depth: int = DEEPEST) -> Any:
         """The condition without which a node is 0; None when there is none."""
-        gate = self._gate(node)
-        if gate is None:
+        row = self.graph.row(node)
+        if node in self._chosen or row is None or row.name != "where" or not depth:
             return self._chosen.get(node)
-        condition, _, first = gate
-        return condition if first else self._of("not", condition)
+        condition, *branches = self.graph.operands(node)
+        for branch, other, when in (
+            (*branches, condition),  # where(c, x, 0), and where(c, 1, where(d, 1/2, 0)) as the rules of max have it
+            (*reversed(branches), self._of("not", condition)),
+        ):
+            if self.is_zero(other):
+                return when
+            if not self.is_zero(branch) and (taken := self._taken(other, depth - 1)) is not None:
+                return self._of("or", when, taken)
+        return None
 
     def scale(self, adjoint: Any, partial: Any) -> int:
         """adjoint · partial."""
         product = super().scale(adjoint, partial)
         for one, other in ((adjoint, partial), (partial, adjoint)):
-            if one in self._chosen and self._gate(product) is None:
+            if self._gate(product) is None and product not in (one, other) and (taken := self._taken(one)) is not None:
                 if other in self._endless:
-                    return int(self._of("where", self._chosen[one], product, self.number("0")))
-                self._chosen.setdefault(product, self._chosen[one])
+                    return int(self._of("where", taken, product, self.number("0")))
+                self._chosen.setdefault(product, taken)
         return product

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
-from backprop.mistakes import ExtraMissing, NoEngine, NotElementwise, NoWord
+from backprop.mistakes import ExtraMissing, NoEngine, NotElementwise, NoWord, OptionValue
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 
 ENGINES = ("auto", "c", "numba", "numpy", "plain")
 
-# A compiler pays from so many rows on: it takes about 0.5 ms an operation, and saves about 0.7 ns an operation and row.
-MANY = 500_000
+# A compiler pays from so many rows on: it takes about 0.7 ms an operation, and saves about 0.7 ns an operation and row.
+MANY = 1_000_000
+# From here on it takes so much longer that it does not pay any more.
+MOST_FOR_C = 5_000
 # numba takes seconds, for a long program minutes, and is about half as fast again as NumPy.
 VERY_MANY = 50_000_000
 MOST_FOR_NUMBA = 500
 # Where nobody knows how many rows there will be, a program of more operations than this is left to NumPy.
-LONG = 2_000
+LONG = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,29 +79,34 @@ def kernel(
     value_only: bool = False,
     engine: str = "auto",
     rows: int | None = None,
+    careful: bool = False,
 ) -> Kernel:
     """The kernel of a program: `columns` are its inputs that are columns, `constants` the texts of the others.
 
     Without an `engine` it is chosen by the number of `rows`, as far as that is known, so that its start pays: the same
-    question gets the same engine, whatever was compiled before. A program with arrays, and one that is too long for
-    any engine, is worked out row by row. Raises `Mistake` for a program that cannot be read, and for an engine that
-    was asked for and cannot be had: `ExtraMissing`, `NoEngine`, `NoWord`, `NotElementwise`.
+    question gets the same engine, whatever was compiled before. A program with arrays is worked out row by row. A
+    `careful` kernel takes up to twice the time; rows in which rounding has left fewer than 11 digits are odd (2).
+
+    Raises `Mistake` for a program that cannot be read, and for an engine that was asked for and cannot be had:
+    `OptionValue`, `ExtraMissing`, `NoEngine`, `NoWord`, `NotElementwise`.
     """
+    if engine not in ENGINES:
+        raise OptionValue("engine", engine, f"One of {', '.join(ENGINES)}, like: --engine numpy")
     names = () if value_only else tuple(wrt)
     if engine == "plain":
         return Plain(names)
     if engine != "auto":
-        return _asked_for(engine, program, columns, constants, names)
+        return _asked_for(engine, program, columns, constants, names, careful)
     from backprop.straight import Wordless
 
     try:
-        found = _line("numpy", program, columns, constants, names)
+        found = _line("numpy", program, columns, constants, names, careful)
     except NotElementwise:
         return Plain(names)
     remark = ""
     for other in _others(rows, len(found.order)):
         try:
-            return _engine(other)(_line(other, program, columns, constants, names))
+            return _engine(other)(_line(other, program, columns, constants, names, careful))
         except Wordless:  # digamma is in no library of C
             continue
         except Unavailable as missing:
@@ -115,17 +122,22 @@ def _others(rows: int | None, operations: int) -> list[str]:
     """The engines that are better than NumPy for so many rows, the best one first."""
     if rows is None:
         return ["c"] if operations <= LONG else []
-    found = ["c"] if rows >= MANY else []
+    found = ["c"] if rows >= MANY and operations <= MOST_FOR_C else []
     return [*found, "numba"] if rows >= VERY_MANY and operations <= MOST_FOR_NUMBA else found
 
 
 def _asked_for(
-    engine: str, program: Program, columns: Sequence[str], constants: Mapping[str, str], wrt: Sequence[str]
+    engine: str,
+    program: Program,
+    columns: Sequence[str],
+    constants: Mapping[str, str],
+    wrt: Sequence[str],
+    careful: bool,
 ) -> Kernel:
     from backprop.straight import Wordless
 
     try:
-        return _engine(engine)(_line(engine, program, columns, constants, wrt))
+        return _engine(engine)(_line(engine, program, columns, constants, wrt, careful))
     except Unavailable as missing:
         if missing.missing:
             raise ExtraMissing(f"--engine {engine}", missing.missing) from None
@@ -136,11 +148,19 @@ def _asked_for(
 
 
 def _line(
-    engine: str, program: Program, columns: Sequence[str], constants: Mapping[str, str], wrt: Sequence[str]
+    engine: str,
+    program: Program,
+    columns: Sequence[str],
+    constants: Mapping[str, str],
+    wrt: Sequence[str],
+    careful: bool,
 ) -> Line:
+    from backprop.mapping.kernels import bounds
     from backprop.mapping.kernels.line import line
 
-    return line(program, columns, constants, wrt, import_module(f"{__name__}.{engine}").WORDS)
+    words = import_module(f"{__name__}.{engine}").WORDS
+    found = line(program, columns, constants, wrt, words)
+    return bounds.careful(found, words) if careful else found
 
 
 def _engine(name: str) -> Callable[[Line], Kernel]:

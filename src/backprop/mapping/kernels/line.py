@@ -121,13 +121,13 @@ def _folded(straight: StraightLine, columns: list[str], numbers: Mapping[str, st
         ],
         [],
     )
-    made.order = _order(small, made.roots)
+    made.order = order(small, made.roots)
     return made
 
 
-def _order(graph: Graph, roots: Collection[int]) -> list[int]:
+def order(graph: Graph, roots: Collection[int]) -> list[int]:
     """The operations that the roots need, operands first, each right before what needs it first."""
-    order: list[int] = []
+    found: list[int] = []
     done = bytearray(code < 0 for code in graph.codes)
     for root in roots:
         waiting = [root]
@@ -142,5 +142,5 @@ def _order(graph: Graph, roots: Collection[int]) -> list[int]:
             else:
                 waiting.pop()
                 done[node] = 1
-                order.append(node)
-    return order
+                found.append(node)
+    return found
