@@ -283,6 +283,45 @@ def test_a_joined_parquet_file_is_read_by_others(tmp_path: Path) -> None:
     assert found == [(x, y, 2 * (2 * x + 0.5 - y) * 2) for x, y in numbers(200)]
 
 
+def test_parquet_files_of_every_type_are_put_one_behind_the_other(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs the extra map")
+    import pyarrow.parquet as parquet
+
+    from backprop.mapping.footers import FileJoiner
+
+    def table(begin: int, rows: int) -> Any:
+        count = list(range(begin, begin + rows))
+        columns = {
+            "x": pa.array([i / 7 for i in count], pa.float64()),
+            "n": pa.array([None if i % 3 else i for i in count], pa.int32()),
+            "s": pa.array([f"é{i % 5}" for i in count], pa.string()),
+            "b": pa.array([i % 2 == 0 for i in count], pa.bool_()),
+            "l": pa.array([[i, i + 1] for i in count], pa.list_(pa.int64())),
+            "note": pa.nulls(rows, pa.string()),
+        }
+        return pa.table(columns)
+
+    tables = [table(0, 100), table(100, 0), table(100, 250), table(350, 1)]
+    with open(tmp_path / "out.parquet", "wb") as sink:
+        joiner = FileJoiner(sink)
+        for place, one in enumerate(tables):
+            parquet.write_table(one, tmp_path / f"{place}.parquet", row_group_size=40)
+            joiner.add(str(tmp_path / f"{place}.parquet"))
+        joiner.close()
+    assert parquet.read_table(tmp_path / "out.parquet").equals(pa.concat_tables(tables))
+    found = parquet.ParquetFile(tmp_path / "out.parquet").metadata
+    assert (found.num_rows, found.num_row_groups) == (351, 3 + 1 + 7 + 1)  # no rows are a group too
+    parquet.write_table(table(0, 9), tmp_path / "indexed.parquet", write_page_index=True)
+    parquet.write_table(pa.table({"x": [1.0]}), tmp_path / "other.parquet")
+    (tmp_path / "cut.parquet").write_bytes((tmp_path / "0.parquet").read_bytes()[:-3])
+    for name, told in (("indexed", "an index"), ("other", "other types"), ("cut", "does not end like")):
+        with open(os.devnull, "wb") as sink:
+            joiner = FileJoiner(sink)
+            joiner.add(str(tmp_path / "0.parquet"))
+            with pytest.raises(Mistake, match=told):
+                joiner.add(str(tmp_path / f"{name}.parquet"))
+
+
 def test_a_folder_is_read_as_one_table_by_others(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="Parquet needs the extra map")
     import pyarrow.dataset

@@ -38,7 +38,7 @@ LAYERS = (
     "path_sums",
     "accuracy.rewrites accuracy.lost_digits balls.certificates notes birthplace refusals witnesses sympy_child claims "
     "array_edges array_notes unopened stencils",
-    "columnar tracing gradient conventions.opinions higher.hessians higher.directions higher.jacobians "
+    "columnar tracing gradient compiled conventions.opinions higher.hessians higher.directions higher.jacobians "
     "higher.array_directions checks step expect reference schema costs emission",
     "mapping",
     "render",

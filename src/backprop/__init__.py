@@ -132,9 +132,7 @@ def emit(
     """
     from backprop import emission
 
-    lines = emission.emit(
-        program, inputs, to, wrt=wrt, fixed=fixed, value_only=value_only, function=function
-    )
+    lines = emission.emit(program, inputs, to, wrt=wrt, fixed=fixed, value_only=value_only, function=function)
     return "\n".join([*lines, ""])
 
 

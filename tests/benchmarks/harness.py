@@ -8,11 +8,8 @@ another answer keeps its place in the table, with the reason in place of a figur
 
 from __future__ import annotations
 
-import contextlib
 import json
-import math
 import os
-import resource
 import select
 import shutil
 import signal
@@ -34,8 +31,9 @@ Answer = Callable[[Any], list[float]]
 
 LARGEST_MEMORY = 14 << 30  # bytes of data that a contender may hold
 NEAR = 1e-6  # answers of contenders may differ by so much of the largest number in them
-WALL = 8  # so many times its limit may pass on the clock on the wall
-STOPPED = {-signal.SIGXCPU, -signal.SIGALRM, -signal.SIGKILL}
+# A limit is in seconds of a processor, so that other work on the machine does not shorten it; on the clock on the wall
+# so many times as long may pass. Whether it is over is asked every so many seconds.
+WALL, TICK = 8, 0.5
 PATIENCE = 10.0  # seconds; a work that takes longer has no round to warm up, and two to be measured
 
 
@@ -247,21 +245,21 @@ def surroundings(cores: int) -> dict[str, str]:
     return kept | threads | quiet | one
 
 
-def allow(pid: int, seconds: float, used: float = 0.0) -> None:
-    """Let a process use so many more seconds of a processor: other work on the machine does not shorten this limit."""
-    if hasattr(resource, "prlimit"):
-        most = math.ceil(used + seconds)
-        with contextlib.suppress(ProcessLookupError):  # it is gone already, and says why by itself
-            resource.prlimit(pid, resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))
-
-
 def processor_seconds(pid: int) -> float:
-    """What a process has used so far; 0 where the system does not tell."""
+    """What a process has used of a processor so far; 0 where the system does not tell.
+
+    A limit of the system (`RLIMIT_CPU`) is no way: it makes the clock that contenders are timed by go by ticks.
+    """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
         return 0.0
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def over(limit: float, used: float, passed: float) -> bool:
+    """Whether a contender has had its time: seconds of a processor, and seconds that have passed."""
+    return used > limit or passed > WALL * limit
 
 
 def _stopped(limit: float) -> str:
@@ -282,13 +280,11 @@ class Worker:
             stderr=self.told,
             env=surroundings(contender.cores),
         )
-        allow(self.process.pid, self.limit)
         self.works: list[str] = self._answer()["works"]
 
     def go(self, work: str) -> dict[str, Any]:
         """Asks for a work: the seconds it took, and at its first time the answer."""
         assert self.process.stdin is not None
-        allow(self.process.pid, self.limit, processor_seconds(self.process.pid))
         try:
             self.process.stdin.write(f"{work}\n".encode())
             self.process.stdin.flush()
@@ -298,10 +294,11 @@ class Worker:
 
     def _answer(self) -> dict[str, Any]:
         assert self.process.stdout is not None
-        ready, _, _ = select.select([self.process.stdout], [], [], self.limit * WALL)
-        if not ready:
-            self.end()
-            raise Failed(_stopped(self.limit))
+        used, begun = processor_seconds(self.process.pid), perf_counter()
+        while not select.select([self.process.stdout], [], [], TICK)[0]:
+            if over(self.limit, processor_seconds(self.process.pid) - used, perf_counter() - begun):
+                self.end()
+                raise Failed(_stopped(self.limit))
         line = self.process.stdout.readline()
         if not line:
             raise Failed(self._reason())
@@ -313,8 +310,6 @@ class Worker:
         code = self.process.wait()
         self.told.seek(0)
         lines = self.told.read().decode(errors="replace").strip().splitlines()
-        if code in STOPPED:
-            return _stopped(self.limit)
         if code < 0:
             return f"killed by {signal.Signals(-code).name}"
         return _short(lines[-1] if lines else f"exit code {code}")
@@ -345,7 +340,6 @@ def run_command(words: Sequence[str], contender: Contender, limit: float) -> tup
             stderr=told,
             env=surroundings(contender.cores),
         )
-        allow(process.pid, limit)
         seconds, line = 0.0, b""
         if first_line:
             assert process.stdout is not None
@@ -360,7 +354,7 @@ def run_command(words: Sequence[str], contender: Contender, limit: float) -> tup
         if process.returncode != 0:
             told.seek(0)
             lines = told.read().decode(errors="replace").strip().splitlines()
-            if process.returncode in STOPPED:
+            if process.returncode == -signal.SIGKILL:
                 raise Failed(_stopped(limit))
             raise Failed(_short(lines[-1] if lines else f"exit code {process.returncode}"))
         out.seek(0)
@@ -369,12 +363,14 @@ def run_command(words: Sequence[str], contender: Contender, limit: float) -> tup
 
 def _wait(process: subprocess.Popen[bytes], limit: float) -> tuple[int, int, Any]:
     """`os.wait4` with a limit of time."""
+    begun = perf_counter()
 
     def stop(*_: Any) -> None:
-        process.kill()
+        if over(limit, processor_seconds(process.pid), perf_counter() - begun):
+            process.kill()
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, limit * WALL)
+    signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
     try:
         return os.wait4(process.pid, 0)
     finally:

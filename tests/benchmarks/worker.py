@@ -49,7 +49,7 @@ def main() -> None:
         seconds = (clock() - begun) / rounds
         first = times[work] == 0
         if first:
-            wall = perf_counter() - at  # no clock of the processor is trusted with a loop that may not end
+            wall = perf_counter() - at
             times[work] = min(MOST, math.ceil(SHORTEST / max(wall, 1e-9))) if work not in subject.once else 1
         answer = subject.answer(result) if first and result is not None and subject.answer is not None else None
         del result

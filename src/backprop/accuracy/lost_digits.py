@@ -46,7 +46,7 @@ def lost_digits(point: Point) -> Iterator[Note]:
     found = point.accuracy()
     if found is None or not found.doubted:
         return
-    ids, output = point.graph.ids, point.graph.output
+    graph, output = point.graph, point.graph.output  # of a million nodes the ids are made only to be told
     if found.mended:
         assert found.fine is not None
         loss = first_loss(point, found)
@@ -58,9 +58,9 @@ def lost_digits(point: Point) -> Iterator[Note]:
             _as_written(point, found),
             "" if loss is None else _advice(point, found, loss),
         ]
-        yield Note(code, "; ".join(part for part in parts if part), ids[node])
+        yield Note(code, "; ".join(part for part in parts if part), graph.ids[node])
     if found.untold:
-        yield Note("lost-digits", f"doubles may have lost digits here: {found.untold}", ids[output])
+        yield Note("lost-digits", f"doubles may have lost digits here: {found.untold}", graph.ids[output])
 
 
 def _advice(point: Point, found: Accuracy, loss: Loss) -> str:

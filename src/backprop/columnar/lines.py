@@ -38,6 +38,8 @@ from backprop.writing import level_of_number, written
 
 # So many nodes are written at a time.
 CHUNK = 4096
+# Rules in which a number is worked out that are kept between the edge and its step.
+MOST_KEPT = 200_000
 # Operations with more operands than this go the ordinary way.
 MOST_OPERANDS = 3
 
@@ -156,6 +158,7 @@ class Texts:
         self.words = {one: node for node, one in enumerate(self.ids) if one in words} if words else {}
         self._form_of = bytearray(len(graph))
         self._number_forms: dict[tuple[int, str], int] = {}
+        self._worked_out: dict[tuple[int, str], str] = {}
         self._put_in_forms()
         self._put_in_sorts()
 
@@ -233,7 +236,16 @@ class Texts:
         texts = [self.written[one] for one in graph.args[first:end]]
         if label_.fill is not None:
             return label_.fill(*texts, self.ids[node])
-        return label_.text or _put_in(label_.rule, graph.codes[node], tuple(texts), self.ids[node])
+        if label_.text:
+            return label_.text
+        # a number that is worked out with the rule takes a while, and is asked for by the edge and by its step
+        key = node, label_.rule
+        told = self._worked_out.pop(key, None)
+        if told is None:
+            told = _put_in(label_.rule, graph.codes[node], tuple(texts), self.ids[node])
+            if len(self._worked_out) < MOST_KEPT:
+                self._worked_out[key] = told
+        return told
 
 
 def _put_in(rule: str, code: int, texts: tuple[str, ...], out: str) -> str:

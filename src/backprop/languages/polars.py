@@ -49,7 +49,7 @@ def write(code: Code) -> Iterator[str]:
 
 def _lit(text: str, fixed: bool) -> str:
     """An answer as an expression, though it may be a number."""
-    return f"pl.lit({text}, pl.Float64)" if fixed and "pl." not in text else text
+    return f"pl.lit({text}, pl.Float64)" if fixed and not text.startswith(("pl.", "col.")) else text
 
 
 def _call(method: str, items: list[str]) -> Iterator[str]:

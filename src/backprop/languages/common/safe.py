@@ -51,6 +51,8 @@ class Safe(Worded):
     def _made(self, key: tuple[Any, ...], code: int, operands: tuple[int, ...]) -> int:
         size = len(self.graph)
         node = super()._made(key, code, operands)
+        if key == ("number", "nan"):
+            self._doubtful.add(node)
         if code >= 0 and node == size:
             row = ops.rows()[code]
             leaves = bool(row.domain) and not self._stays(row, operands)
@@ -76,6 +78,8 @@ class Safe(Worded):
         """The node of an operation; what has no value for any input is NaN, and 0 times it too."""
         if self._inside:
             return super().apply(row, operands)
+        if row.chooses and operands[1] == operands[2] and operands[0] in self._doubtful:
+            return self._made((row.code, *operands), row.code, tuple(operands))
         if row.name == "mul" and any(self.is_zero(one) for one in operands) and not self._doubtful.isdisjoint(operands):
             return self._made((row.code, *operands), row.code, tuple(operands))
         if row.domain and all(one in self.graph.literals for one in operands):  # asin(2)
@@ -93,6 +97,8 @@ class Safe(Worded):
         fine: Any = True
         for node in range(len(needed) - 1, -1, -1):
             row, when = graph.row(node), needed[node]
+            if graph.literals.get(node) == "nan" and when is not False and seen[node].isdisjoint((ALWAYS, str(when))):
+                fine = self._of("and", fine, self._of("not", when))
             if row is None or when is False:
                 continue
             shows = not seen[node].isdisjoint((ALWAYS, str(when)))
@@ -146,6 +152,8 @@ class Safe(Worded):
 
     def add(self, left: Any, right: Any) -> int:
         """The sum; of two that are 0 unless a branch is taken it is known when that is."""
+        if (known := self._worked_out(ops.by_name("add"), [left, right])) is not None:
+            return int(known)
         total = super().add(left, right)
         if total not in (left, right) and total not in self._chosen:
             conditions = [self._taken(one) for one in (left, right)]
@@ -171,10 +179,17 @@ class Safe(Worded):
 
     def scale(self, adjoint: Any, partial: Any) -> int:
         """adjoint · partial."""
+        if (known := self._worked_out(ops.by_name("mul"), [adjoint, partial])) is not None:
+            return int(known)
         product = super().scale(adjoint, partial)
+        taken: Any = True
+        endless = False
         for one, other in ((adjoint, partial), (partial, adjoint)):
-            if self._gate(product) is None and product not in (one, other) and (taken := self._taken(one)) is not None:
-                if other in self._endless:
-                    return int(self._of("where", taken, product, self.number("0")))
-                self._chosen.setdefault(product, taken)
+            if self._gate(one) is None and product not in (one, other) and (when := self._taken(one)) is not None:
+                taken, endless = self._of("and", taken, when), endless or other in self._endless
+        if taken is True:
+            return product
+        if endless or self._gate(product) is not None:
+            return int(self._of("where", taken, product, self.number("0")))
+        self._chosen.setdefault(product, taken)
         return product
