@@ -130,7 +130,7 @@ class Repeated:
             if name not in inputs:
                 continue
             number = inputs[name]
-            if not isinstance(number, (float, int)) or not -LARGEST <= number <= LARGEST:
+            if not isinstance(number, (float, int)) or isinstance(number, bool) or not -LARGEST <= number <= LARGEST:
                 return None
             numbers[node] = float(number) + 0.0  # -0 is 0
         if self.leaves is None:

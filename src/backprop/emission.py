@@ -32,7 +32,7 @@ def emit(
     that the language has no word for, and for a name that it cannot use.
 
     >>> print(*list(emit("x*y", to="python", fixed=["y"], inputs={"y": 3}))[-2:], sep="\\n")
-        f = 3*x
+        f = x*3
         return f, {"x": 3}
     """
     if isinstance(program, str):

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from backprop import ops
+from backprop.beside.stairs import climbed, shortened, stairs
 from backprop.graph import CONST, INPUT, Graph
 from backprop.kinds import Hole, Kind, is_number
 from backprop.point import Point
@@ -104,15 +105,16 @@ def slopes(point: Point, node: int, weight: float, deadline: float = math.inf) -
         return Slopes(central=mpf(0), digits=30.0)
     graph = cut(point.graph, node)
     found = Slopes(reason="the quotients have no limit")
-    tried = levels(point.kind)
-    for digits in tried:
+    tried, shorter = levels(point.kind), nearer(point, {node: size_of(point, node)})
+    for level in tried:
+        digits = level + shorter
         if not affordable(graph, digits):
             break
         kind = many(digits)
         x = leaf(point, kind, node)
         # the last level also serves what is steep far out, like sin(1e300)
-        size = min(abs(x), kind.number("1")) if digits == tried[-1] else abs(x)
-        steps = [kind.number(f"1e{exponent}") * (size or 1) for exponent in exponents(digits)]
+        size = min(abs(x), kind.number("1")) if level == tried[-1] else abs(x)
+        steps = [kind.number(f"1e{exponent - shorter}") * (size or 1) for exponent in exponents(level)]
 
         def value(moved: Any, digits: int = digits) -> Any:
             return primal(point, graph, digits, {node: moved})[1][graph.output]
@@ -142,8 +144,9 @@ def slopes(point: Point, node: int, weight: float, deadline: float = math.inf) -
 
 def along(point: Point, directions: dict[int, float], level: int = 0) -> Slopes:
     """The slopes of the output when several nodes move at once, each by its amount: `right` is forwards."""
-    digits = levels(point.kind)[level]
-    kind, graph = many(digits), point.graph
+    digits, shorter = levels(point.kind)[level], nearer(point, directions)
+    first, digits, graph = exponents(digits), digits + shorter, point.graph
+    kind = many(digits)
     for node in directions:
         graph = cut(graph, node)
 
@@ -151,11 +154,56 @@ def along(point: Point, directions: dict[int, float], level: int = 0) -> Slopes:
         moved = {node: leaf(point, kind, node) + step * by for node, by in directions.items()}
         return primal(point, graph, digits, moved)[1][graph.output]
 
-    steps = [kind.number(f"1e{exponent}") for exponent in exponents(digits)]
+    steps = [kind.number(f"1e{exponent - shorter}") for exponent in first]
     middle = value(kind.number("0"))
     if not is_number(middle):
         return Slopes(reason="there is no finite value here")
     return told(middle, [(value(-h), value(h)) for h in steps], steps)
+
+
+def nearer(point: Point, lengths: Mapping[int, Any], exponent: int | None = None) -> int:
+    """By how many powers of ten the steps of some nodes have to be shortened, and digits added, to end on one stair.
+
+    Without that they are the `lengths` times the first of the `exponents`, or 10 to another `exponent`.
+    """
+    met = stairs(point.graph)
+    if not met:
+        return 0
+    level = levels(point.kind)[0]
+    exponent = exponents(level)[0] if exponent is None else exponent
+    graph = point.graph
+    for node in lengths:
+        graph = cut(graph, node)
+
+    def counts(sign: int, shorter: int) -> list[Any]:
+        kind = many(level + shorter)
+        step = sign * kind.number(f"1e{exponent - shorter}")
+        moved = {node: leaf(point, kind, node) + step * length for node, length in lengths.items()}
+        known = primal(point, graph, level + shorter, moved)[1]
+        return [climbed(kind, row, [known[operand] for operand in graph.operands(node)]) for node, row in met]
+
+    return shortened(counts)
+
+
+def nearer_at(point: Point, node: int, position: int, exponent: int) -> int:
+    """The same for a step of one operand of a node alone, and the stairs of that node."""
+    row, operands = ops.rows()[point.graph.codes[node]], point.graph.operands(node)
+    if not row.stairs:
+        return 0
+    level = levels(point.kind)[0]
+
+    def counts(sign: int, shorter: int) -> list[Any]:
+        kind = many(level + shorter)
+        at = [exactly(kind, point.values[operand]) for operand in operands]
+        at[position] += sign * kind.number(f"1e{exponent - shorter}") * (abs(at[position]) or 1)
+        return [climbed(kind, row, at)]
+
+    return shortened(counts)
+
+
+def size_of(point: Point, node: int) -> Any:
+    """The size of a node, which the steps beside it are a part of: 1 for 0."""
+    return abs(exactly(many(LEVELS[0]), point.values[node])) or 1
 
 
 def leads_to_output(graph: Graph, node: int) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backprop import ops
-from backprop.beside.differences import exactly, levels, many
+from backprop.beside.differences import exactly, levels, many, nearer_at
 from backprop.beside.holes import Closed
 from backprop.beside.singular import Singular, kept
 from backprop.figures import figure
@@ -85,7 +85,8 @@ def edges(point: Point, node: int) -> dict[int, Edges]:
 
 def _sides(point: Point, node: int, position: int) -> Edges:
     """The partial just left and just right of an operand's value, with so many digits that nothing else changes."""
-    kind, graph = many(levels(point.kind)[0]), point.graph
+    graph, shorter = point.graph, nearer_at(point, node, position, -30)
+    kind = many(levels(point.kind)[0] + shorter)
     row = ops.rows()[graph.codes[node]]
     rule = rules(row.code, tuple(bool(point.moving[source]) for source in graph.operands(node)))[position]
     assert rule is not None
@@ -102,7 +103,9 @@ def _sides(point: Point, node: int, position: int) -> Edges:
     ends: list[Any] = []
     jumps = False
     for sign in ("-", ""):
-        (change, far), (smaller_change, near) = beside(f"{sign}1e-30"), beside(f"{sign}1e-40")
+        (change, far), (smaller_change, near) = (
+            beside(f"{sign}1e{exponent - shorter}") for exponent in (-30, -40)
+        )
         if not all(map(is_number, (change, far, smaller_change, near))):
             ends.append(None)
             continue

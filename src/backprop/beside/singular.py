@@ -34,13 +34,15 @@ from backprop.beside.differences import (
     leaf,
     levels,
     many,
+    nearer,
     of_sides,
     primal,
+    size_of,
     slopes,
     weights,
 )
 from backprop.beside.hull import minimum_norm
-from backprop.beside.limits import Limit, Sample, limit
+from backprop.beside.limits import SCALES, Limit, Sample, limit
 from backprop.graph import CONST, INPUT
 from backprop.kinds import MINIMUM_NORM, REFUSALS, Hole, Refused, is_number, value_at
 from backprop.point import Point
@@ -249,11 +251,12 @@ def quotient(point: Point, node: int, sign: int, ahead: int = 0) -> Sample:
     With `ahead` it starts not at x but h^ahead from it: the slope beside a jump or a hole.
     """
     graph = cut(point.graph, node)
+    shorter = nearer(point, {node: size_of(point, node)}, -SCALES[0])
 
     def sample(exponent: int, factor: str, digits: int) -> Any:
-        kind = many(digits)
+        kind = many(digits + shorter * max(1, ahead))
         x = leaf(point, kind, node)
-        size = abs(x) or kind.number("1")
+        size = (abs(x) or kind.number("1")) * kind.number(f"1e-{shorter}")
         h = sign * kind.number(f"{factor}e-{exponent}") * size
         start = x + sign * kind.number(f"{factor}e-{exponent * ahead}") * size if ahead else x
         low = primal(point, graph, kind.digits, {node: start})[1][graph.output]
@@ -333,15 +336,16 @@ def _jumps(point: Point, node: int) -> bool:
     graph, row = point.graph, ops.rows()[point.graph.codes[node]]
     if row.gives_condition:
         return True
-    kind = many(levels(point.kind)[0])
-    at = [exactly(kind, point.values[operand]) for operand in graph.operands(node)]
-    middle = value_at(node, row, kind, at)
-    for position, operand in enumerate(at):
-        for step in ("1e-30", "-1e-30"):
+    for position, operand in enumerate(graph.operands(node)):
+        shorter = nearer_at(point, node, position, -30)
+        kind = many(levels(point.kind)[0] + shorter)
+        at = [exactly(kind, point.values[operand]) for operand in graph.operands(node)]
+        middle, size = value_at(node, row, kind, at), abs(at[position]) or 1
+        for step in (f"1e-{30 + shorter}", f"-1e-{30 + shorter}"):
             moved = list(at)
-            moved[position] = operand + kind.number(step) * (abs(operand) or 1)
+            moved[position] += kind.number(step) * size
             value = value_at(node, row, kind, moved)
-            if is_number(value) and abs(value - middle) > 1e-15 * (abs(operand) or 1):
+            if is_number(value) and abs(value - middle) > kind.number(f"1e-{15 + shorter}") * size:
                 return True
     return False
 
@@ -550,8 +554,10 @@ def gradients_beside(point: Point, nodes: Sequence[int]) -> list[list[Any]]:
 def _look(point: Point, nodes: Sequence[int], direction: Sequence[Any], found: list[list[Any]]) -> bool:
     """Put the gradients along a direction and against it beside those found; whether both have numbers."""
     graph, digits = point.graph, levels(point.kind)[0]
+    shorter = nearer(point, {node: by * size_of(point, node) for node, by in zip(nodes, direction, strict=True)})
+    exponent, digits = exponents(digits)[0], digits + shorter
     kind = many(digits)
-    step = kind.number(f"1e{exponents(digits)[0]}")
+    step = kind.number(f"1e{exponent - shorter}")
     for sign in (1, -1):
         moved = {}
         for node, by in zip(nodes, direction, strict=True):

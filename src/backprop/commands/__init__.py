@@ -131,7 +131,7 @@ ENGINE = Option(
 OPEN = Option(
     "open", "open arrays into single numbers, each a node of its own; z,a: these nodes alone", "[NAMES]", many=True
 )
-FULL = Option("full", "show every element of large arrays")
+FULL = Option("full", "show every row of long tables and every element of large arrays")
 BRIEF = Option("brief", "in JSON too, tell large arrays by shape, norm, least and greatest element")
 KIND = Option("kind", "the kind of number: real (double precision), exact, digits:N, certified (real)", "KIND")
 LIMIT = Option("limit", "the bound of a kind: bits of an exact fraction, N of digits:N", "N")

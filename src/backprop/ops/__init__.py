@@ -86,6 +86,7 @@ class Row:
                each side (or a jump); a function of the arity for a variadic row
     remarks    what is worth telling; a function of which operands move when that matters
     jumps      the value jumps at some of its kinks
+    stairs     of a row that jumps again and again: how many jumps lie below the operands, as text over them
     locally_constant  a partial of 0 away from a kink is exact (the other branch was taken): nothing behind it matters
     conditions positions of operands that are conditions; gives_condition: the result is one
     least, most  how many operands a variadic row takes
@@ -126,6 +127,7 @@ class Row:
     domain: str = ""
     kink: tuple[str, ...] | Callable[[int], tuple[str, ...]] = ()
     jumps: bool = False
+    stairs: str = ""
     locally_constant: bool = False
     conditions: frozenset[int] = frozenset()
     gives_condition: bool = False
@@ -266,6 +268,7 @@ def op(
     domain: str = "",
     kink: str | tuple[str, ...] | Callable[[int], tuple[str, ...]] = (),
     jumps: bool = False,
+    stairs: str = "",
     locally_constant: bool = False,
     conditions: Iterable[int] = (),
     gives_condition: bool = False,
@@ -305,6 +308,7 @@ def op(
         domain=domain,
         kink=(kink,) if isinstance(kink, str) else kink,
         jumps=jumps,
+        stairs=stairs,
         locally_constant=locally_constant,
         conditions=frozenset(conditions),
         gives_condition=gives_condition,

@@ -48,7 +48,7 @@ op("neg", "x", form="-x", level=UNARY, value=lambda k, x: -x, partials=("-1",), 
 op("mod", "x y", form="x % y", level=PRODUCT, called="mod", value=lambda k, x, y: k.mod(x, y),
    # x/y is rounded and may reach the next integer; (x - out)/y lies next to an integer, so it may be rounded
    partials=("1", "-floor(x/y)"), stable=(None, "-round((x - out)/y)"),
-   sympy=lambda S, x, y: x - y * step(S.floor)(x / y), domain="y != 0", kink="x % y", jumps=True,
+   sympy=lambda S, x, y: x - y * step(S.floor)(x / y), domain="y != 0", kink="x % y", jumps=True, stairs="x/y",
    latex=r"{x} \bmod {y}",
    says="what is left of x after whole multiples of y; it has the sign of y, as in Python",
    samples=((7.5, 2.0), (-7.5, 2.0), (7.5, -2.0), (-1.0, -0.3)), edges=((0.25, 1e8), (1e8, 0.3)), flops=10)
