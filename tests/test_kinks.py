@@ -521,3 +521,46 @@ def test_grad_says_that_a_slope_was_taken_at_a_kink(program: str) -> None:
 @pytest.mark.parametrize("program", ["relu(x) - relu(-x)", "x*abs(x)", "x^2", "abs(x - 1)", "sqrt(x^4)"])
 def test_grad_says_nothing_where_the_whole_has_a_derivative(program: str) -> None:
     assert call("grad", program, "--x", "0")[2] == ""
+
+
+# -- stairs, seen from afar ---------------------------------------------------------------------------------------
+
+# Every double from 2^53 on is whole, and 1e200 is a double that 4 divides. Between two jumps floor, ceil and round are
+# level, and x mod y is x less a whole number of y.
+FAR = [
+    ("floor(x)", 1e200, 0, True),
+    ("ceil(x)", -1e300, 0, True),
+    ("round(x)", 1e200, 0, False),  # it jumps half way between
+    ("x % 4", 1e200, 1, True),
+    ("x % 3", 1e200, 1, False),
+    ("x - floor(x)", 1e30, 1, True),
+    ("x*floor(x)", 1e30, 1e30, True),
+    ("floor(1e200*x)", 1.0, 0, True),
+    ("floor(exp(x))", 300.0, 0, False),  # e^300 is no whole number, though its double is
+    ("floor(floor(x)*5)", 1e100, 0, True),
+    ("floor(5*x) + floor(1e30*(x - 1))", 1.0, 0, True),
+]
+
+
+@pytest.mark.parametrize(("program", "x", "slope", "kink"), FAR)
+def test_a_stair_is_no_ramp_however_far_out_it_is(program: str, x: float, slope: float, kink: bool) -> None:
+    here = at(program, {"x": x})
+    assert here.gradient() == {"x": slope}
+    found = here.singular().values()
+    assert [one.sort for one in found if one.sort == "jump"] == ["jump"] * kink
+
+
+def test_what_is_told_of_a_stair_far_out_is_what_is_told_near_by() -> None:
+    near, far = (call("grad", "floor(x)", "--x", x)[2] for x in ("2", "1e200"))
+    assert far.replace("1e+200", "2") == near
+    assert "it jumps here" in near
+
+
+def test_a_claim_about_a_stair_far_out_is_judged_by_the_stair() -> None:
+    assert call("check", "floor(x)", "--x", "1e200", "--claim", "df/dx = 0")[0] == 0
+    assert call("check", "floor(x)", "--x", "1e200", "--claim", "df/dx = 1")[0] == 1
+
+
+def test_kinks_of_several_inputs_at_once_are_looked_at_on_one_stair() -> None:
+    here = at("floor(x) + abs(y - 2) + floor(z)", {"x": 1e200, "y": 2, "z": 3e60})
+    assert here.gradient() == {"x": 0, "y": 0, "z": 0}

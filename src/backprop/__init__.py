@@ -301,6 +301,7 @@ def map_rows(
     wrt: Sequence[str] | None = None,
     value_only: bool = False,
     engine: str = "auto",
+    careful: bool = False,
 ) -> dict[str, Any]:
     """Value and gradient for every row of columns: `map_rows("w*x", {"x": array}, {"w": 2})["d_x"]`.
 
@@ -308,11 +309,12 @@ def map_rows(
     by name. `constants` are the numbers of the other inputs; `wrt` names the derivatives, those by the columns when it
     is None. Returns the columns of the value (under the id of the output, `f` where it has no name), of each slope
     (`d_x`) and the notes (`note`), in this order: arrays of n doubles, NaN where a row has no answer, and a list of n
-    texts, None where there is nothing to tell. Raises `Mistake` for what does not depend on the row.
+    texts, None where there is nothing to tell. `careful=True` works out the rows in which rounding may have left fewer
+    than 11 digits as `grad` does. Raises `Mistake` for what does not depend on the row.
     """
     from backprop.mapping.run import map_columns
 
-    return map_columns(program, columns, constants or {}, wrt, value_only, engine)
+    return map_columns(program, columns, constants or {}, wrt, value_only, engine, careful)
 
 
 def _names_to_open(opened: bool | Sequence[str]) -> Sequence[str] | None:

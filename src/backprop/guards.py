@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from backprop import ops
-from backprop.graph import CONST
+from backprop.graph import CONST, Graph
 from backprop.kinds.node import Nodes
 from backprop.kinds.real import REAL
 from backprop.rules import formula
@@ -95,12 +95,13 @@ RANGES: dict[str, Callable[..., Range]] = {
 Condition = Any
 
 
-def demands(kind: Nodes, roots: Iterable[int]) -> list[Condition]:
+def demands(kind: Nodes, roots: Iterable[int], graph: Graph | None = None, made: Sequence[Any] = ()) -> list[Condition]:
     """For each node of a graph when the roots need it: always (True), never (False), or where a condition holds.
 
-    A `where` needs its condition, and then one of its branches alone. The conditions are written in the same graph.
+    A `where` needs its condition, and then one of its branches alone. The conditions are written in the graph of the
+    kind. The graph is that one too, or another, of whose nodes the kind has `made` something.
     """
-    graph = kind.graph
+    graph = kind.graph if graph is None else graph
     where = ops.by_name("where").code
     needed: list[Condition] = [False] * len(graph)
     for root in roots:
@@ -112,9 +113,10 @@ def demands(kind: Nodes, roots: Iterable[int]) -> list[Condition]:
         operands = graph.operands(node)
         if graph.codes[node] == where:
             condition, first, second = operands
+            told = made[condition] if made else condition
             needed[condition] = either(kind, needed[condition], when)
-            needed[first] = either(kind, needed[first], both(kind, when, condition))
-            needed[second] = either(kind, needed[second], both(kind, when, opposite(kind, condition)))
+            needed[first] = either(kind, needed[first], both(kind, when, told))
+            needed[second] = either(kind, needed[second], both(kind, when, opposite(kind, told)))
         else:
             for operand in operands:
                 needed[operand] = either(kind, needed[operand], when)

@@ -1,4 +1,4 @@
-"""SourceTexts of nodes: the name that one was given, the number that one is, kept as places in the source.
+"""Texts of nodes: the name that one was given, the number that one is, kept as places in the source.
 
 A program of a million assignments has a million names. As strings in a dictionary they take more memory than the rest
 of its graph; as places in the text that is there anyway they take twelve bytes each.

@@ -266,7 +266,7 @@ def straight_line(
     kinks = list(_distances(graph, kind, found, graph.moving(wrt)))
     checks: list[int] = []
     if guarded:
-        kinks = _taken(kind, found, output, kinks)
+        kinks = _taken(graph, kind, found, output, kinks)
         corners: list[int] = []
         jumps: list[int] = []
         for node, distance in kinks:
@@ -305,13 +305,19 @@ def _distances(graph: Graph, kind: Worded, found: list[Any], moving: bytearray) 
                 yield node, distance
 
 
-def _taken(kind: Worded, found: list[Any], output: int, kinks: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _taken(
+    graph: Graph, kind: Worded, found: list[Any], output: int, kinks: list[tuple[int, int]]
+) -> list[tuple[int, int]]:
     """The kinks of nodes that the value needs, with distances that are 1 where it does not need them."""
     needed = guards.demands(kind, [output])
     where, one = ops.by_name("where"), kind.number("1")
+    asked: list[Any] = []  # when the program needs each of its nodes
     taken: list[tuple[int, int]] = []
     for node, distance in kinks:
         when = found[node] if isinstance(found[node], bool) else needed[found[node]]
+        if when is False and kind.is_gated(found[node]):  # where(c, x, 0) is no part of where(c, x*y, 0), its product
+            asked = asked or guards.demands(kind, [graph.output], graph, found)
+            when = asked[node]
         if when is not False:
             taken.append((node, distance if when is True else kind.apply(where, [when, distance, one])))
     return taken

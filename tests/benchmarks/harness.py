@@ -30,6 +30,7 @@ Works = Mapping[str, Callable[[], Any]]  # what a contender can do, by name; the
 Answer = Callable[[Any], list[float]]
 
 LARGEST_MEMORY = 14 << 30  # bytes of data that a contender may hold
+LONGEST_ANSWER = 1 << 16  # bytes of an answer that are read
 NEAR = 1e-6  # answers of contenders may differ by so much of the largest number in them
 # A limit is in seconds of a processor, so that other work on the machine does not shorten it; on the clock on the wall
 # so many times as long may pass. Whether it is over is asked every so many seconds.
@@ -329,7 +330,10 @@ def _short(text: str) -> str:
 
 
 def run_command(words: Sequence[str], contender: Contender, limit: float) -> tuple[float, int, bytes]:
-    """Seconds, bytes at most and standard output of a command. Raises `Failed`."""
+    """Seconds, bytes at most and the start of the standard output of a command. Raises `Failed`.
+
+    This process stays small: the bytes of a command count from those of the process that started it.
+    """
     with tempfile.TemporaryFile() as told, tempfile.TemporaryFile() as out:
         first_line = contender.until == "first line"
         begun = perf_counter()
@@ -358,7 +362,7 @@ def run_command(words: Sequence[str], contender: Contender, limit: float) -> tup
                 raise Failed(_stopped(limit))
             raise Failed(_short(lines[-1] if lines else f"exit code {process.returncode}"))
         out.seek(0)
-        return seconds, used.ru_maxrss * 1024, line if first_line else out.read()
+        return seconds, used.ru_maxrss * 1024, line if first_line else out.read(LONGEST_ANSWER)
 
 
 def _wait(process: subprocess.Popen[bytes], limit: float) -> tuple[int, int, Any]:

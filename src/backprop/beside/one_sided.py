@@ -103,9 +103,7 @@ def _sides(point: Point, node: int, position: int) -> Edges:
     ends: list[Any] = []
     jumps = False
     for sign in ("-", ""):
-        (change, far), (smaller_change, near) = (
-            beside(f"{sign}1e{exponent - shorter}") for exponent in (-30, -40)
-        )
+        (change, far), (smaller_change, near) = (beside(f"{sign}1e{exponent - shorter}") for exponent in (-30, -40))
         if not all(map(is_number, (change, far, smaller_change, near))):
             ends.append(None)
             continue

@@ -35,6 +35,7 @@ from backprop.beside.differences import (
     levels,
     many,
     nearer,
+    nearer_at,
     of_sides,
     primal,
     size_of,

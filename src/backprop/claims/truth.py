@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from backprop.beside.differences import LEVELS, Slopes, affordable, cut, exponents, leads_to_output, many, told
+from backprop.beside.stairs import climbed, shortened, stairs
 from backprop.claims.reading import Claim
 from backprop.forward import tangents
 from backprop.graph import CONST, Graph
@@ -116,13 +117,29 @@ class Sample:
         if not is_number(middle):
             return Slopes(reason=NO_VALUE)
         graph = replace(cut(self.graph, by), output=of)
-        size = min(abs(x), self.kind.number("1")) if self.digits == LEVELS[-1] else abs(x)
-        steps = [self.kind.number(f"1e{exponent}") * (size or 1) for exponent in exponents(self.digits)]
+        shorter = self._nearer(graph, by)
+        finer = Sample(self.graph, self.texts, self.digits + shorter) if shorter else self
+        kind, x = finer.kind, finer.values[by]
+        size = min(abs(x), kind.number("1")) if self.digits == LEVELS[-1] else abs(x)
+        steps = [kind.number(f"1e{exponent - shorter}") * (size or 1) for exponent in exponents(self.digits)]
 
         def value(moved: Any) -> Any:
-            return values(graph, self.kind, {**self.leaves, by: moved})[of]
+            return values(graph, kind, {**finer.leaves, by: moved})[of]
 
-        return told(middle, [(value(x - h), value(x + h)) for h in steps], steps)
+        return told(finer.values[of], [(value(x - h), value(x + h)) for h in steps], steps)
+
+    def _nearer(self, graph: Graph, by: int) -> int:
+        """By how many powers of ten the steps have to be shortened, so that they end on one stair."""
+        met = stairs(graph)
+
+        def counts(sign: int, shorter: int) -> list[Any]:
+            sample = Sample(self.graph, self.texts, LEVELS[0] + shorter)
+            kind, x = sample.kind, sample.values[by]
+            step = sign * kind.number(f"1e{exponents(LEVELS[0])[0] - shorter}") * (abs(x) or 1)
+            known = values(graph, kind, {**sample.leaves, by: x + step})
+            return [climbed(kind, row, [known[operand] for operand in graph.operands(node)]) for node, row in met]
+
+        return shortened(counts) if met else 0
 
 
 class View:

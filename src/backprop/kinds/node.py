@@ -169,6 +169,10 @@ class Nodes(Kind):
             return condition, first, True
         return (condition, second, False) if self._whole.get(first) == 0 else None
 
+    def is_gated(self, node: Any) -> bool:
+        """Whether it is a choice that is 0 in one branch, into which the factors of its products go."""
+        return not isinstance(node, bool) and self._gate(node) is not None
+
     def _through_gates(self, *factors: int) -> int:
         """The product of two factors, inside the branches of the conditions of both."""
         gates: list[tuple[int, bool]] = []
@@ -248,3 +252,14 @@ def with_inputs(graph: Graph, nodes: Mapping[int, Any]) -> Graph:
         codes[node] = INPUT
     literals = {node: text for node, text in graph.literals.items() if node not in nodes}
     return replace(graph, codes=codes, literals=literals)
+
+
+def with_literals(graph: Graph, numbers: Mapping[int, str]) -> Graph:
+    """The graph in which some of its inputs are literals, by the texts of their numbers."""
+    if not numbers:
+        return graph
+    codes, literals = graph.codes[:], dict(graph.literals)
+    for node, text in numbers.items():
+        codes[node], literals[node] = CONST, text
+    inputs = {name: node for name, node in graph.inputs.items() if node not in numbers}
+    return replace(graph, codes=codes, literals=literals, inputs=inputs)

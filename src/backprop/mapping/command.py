@@ -104,15 +104,16 @@ def told(plan: Plan, counts: Counts) -> Iterator[str]:
             "the nearest doubles were taken"
         )
     if counts.seconds > LONG and plan.engine != "plain":
+        better = "loses no digits" if plan.careful else "does not overflow on the way"
         yield (
             f"note: {counts.careful} rows needed care and took {counts.seconds:.0f} s, one by one, which --jobs shares "
-            "out; most often an expression that does not overflow on the way needs none"
+            f"out; most often an expression that {better} needs none"
         )
     if counts.lost is not None:
-        lost = counts.lost
+        lost, mends = counts.lost, "--engine plain" if plan.careful else "--careful"
         yield (
             f"note: doubles lose digits here: in row {lost.row} they give {lost.of} = {lost.kernel!r}, and with more "
-            f"digits it is {lost.answer!r}; --engine plain works out every row with as many digits as it needs"
+            f"digits it is {lost.answer!r}; {mends} works such rows out with as many digits as they need"
         )
     if counts.first_remark is not None:
         row, text = counts.first_remark

@@ -24,8 +24,6 @@ def line_parts(source: Source, portion: int, head: bytes, begin: int, separator:
     end = os.path.getsize(source.path)
     size = share(end - begin, max(1, PART // portion))
     known: int | None = 0
-    if begin >= end:
-        yield source
     if begin >= end:  # nothing but the names
         yield source
     with open(source.path, "rb") as file:

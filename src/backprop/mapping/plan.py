@@ -37,6 +37,7 @@ class Plan:
     slopes: dict[str, str]
     note: str
     engine: str = "auto"
+    careful: bool = False  # whether rows in which rounding leaves few digits are worked out as `grad` does
     decimal: str = "."
     rows: int | None = None  # about how many there are, so that every process chooses the same engine
     remarks: tuple[str, ...] = ()
@@ -71,6 +72,7 @@ def plan(
     value_only: bool = False,
     keep: Sequence[str] | None = None,
     engine: str = "auto",
+    careful: bool = False,
     decimal: str = ".",
     whole: bool = False,
     rows: int | None = None,
@@ -132,6 +134,7 @@ def plan(
         slopes=slopes,
         note=unique(NOTE),
         engine=engine,
+        careful=careful,
         decimal=decimal,
         rows=rows,
         remarks=tuple(

@@ -126,8 +126,10 @@ class Worker:
         self.plan, self.stop = plan, stop
         program = plan.program
         columns, value_only = list(plan.columns), not plan.slopes
-        self.kernel = kernel(program, columns, plan.constants, plan.wrt, value_only, plan.engine, plan.rows)
-        self.rows = Rows(program, list(plan.columns), plan.constants, plan.wrt)
+        self.kernel = kernel(
+            program, columns, plan.constants, plan.wrt, value_only, plan.engine, plan.rows, plan.careful
+        )
+        self.rows = Rows(program, columns, plan.constants, plan.wrt)
 
     def answer(self, batch: Batch) -> Answered:
         """The answers for the rows of a batch. Raises `TableCell`, `ColumnType` and `RowUndefined`."""
@@ -479,6 +481,7 @@ def map_columns(
     wrt: Sequence[str] | None,
     value_only: bool,
     engine: str,
+    careful: bool,
 ) -> dict[str, Any]:
     """The door of Python: see `backprop.map_rows`."""
     import numpy as np
@@ -490,7 +493,7 @@ def map_columns(
         program = Program(program)
     # of PyArrow, of pandas and Polars, of a dict
     names = list(getattr(columns, "column_names", getattr(columns, "columns", columns)))
-    plan = planned(program, names, constants, wrt=wrt, value_only=value_only, keep=(), engine=engine)
+    plan = planned(program, names, constants, wrt=wrt, value_only=value_only, keep=(), engine=engine, careful=careful)
     found = {name: np.asarray(columns[name]) for name in plan.columns.values()}
     first = next(iter(found))
     for name, array in found.items():

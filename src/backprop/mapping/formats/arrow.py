@@ -34,8 +34,7 @@ def parts(source: Source, portion: int) -> Iterator[Source]:
 
 def writer(sink: BinaryIO, names: Sequence[str], layout: Layout) -> Writer:
     """A table that is written to `sink`. Raises `ExtraMissing`."""
-    import_ipc = arrow().ipc
-    return ArrowWriter(sink, names, import_ipc.new_file, layout.schema)
+    return ArrowWriter(sink, names, arrow().ipc.new_file, layout.schema)
 
 
 @contextmanager

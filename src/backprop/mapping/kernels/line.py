@@ -6,11 +6,11 @@ It is the same for every engine but for the operations that an engine has words 
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backprop.graph import CONST, Graph
-from backprop.kinds.node import pruned
+from backprop.kinds.node import pruned, with_literals
 from backprop.point import Program, resolve
 from backprop.straight import StraightLine, Worded, straight_line
 from backprop.values import values
@@ -79,19 +79,8 @@ def line(
     # a derivative may be asked for by an input that is no column: its number is put in afterwards
     later = {name: text for name, text in constants.items() if graph.inputs.get(name, -1) in slopes}
     now = {graph.inputs[name]: text for name, text in constants.items() if name in graph.inputs and name not in later}
-    straight = straight_line(_with_literals(graph, now), slopes, words, guarded=True)
+    straight = straight_line(with_literals(graph, now), slopes, words, guarded=True)
     return _folded(straight, list(columns), later, words)
-
-
-def _with_literals(graph: Graph, numbers: Mapping[int, str]) -> Graph:
-    """The graph in which inputs are literals."""
-    if not numbers:
-        return graph
-    codes, literals = graph.codes[:], dict(graph.literals.items())
-    for node, text in numbers.items():
-        codes[node], literals[node] = CONST, text
-    inputs = {name: node for name, node in graph.inputs.items() if node not in numbers}
-    return replace(graph, codes=codes, literals=literals, inputs=inputs)
 
 
 def _folded(straight: StraightLine, columns: list[str], numbers: Mapping[str, str], words: Container[str]) -> Line:
