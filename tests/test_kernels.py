@@ -23,7 +23,7 @@ from backprop.kinds import Hole
 from backprop.kinds.real import REAL
 from backprop.mapping.kernels import ENGINES, MANY, Answers, c, kernel, numba
 from backprop.mapping.kernels import numpy as numpy_kernel
-from backprop.mapping.kernels.line import line
+from backprop.mapping.kernels.common.line import line
 from backprop.mistakes import ExtraMissing, Mistake, NoEngine, NotElementwise, NoWord, OptionValue
 from backprop.ops import Row
 from backprop.point import Program
@@ -410,7 +410,6 @@ def test_an_engine_that_cannot_be_had_says_why(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("CC", str(broken))
     made = kernel(Program("x^2"), ["x"], {}, ["x"], rows=MANY)
     assert (made.name, made.remark) == ("numpy", f"engine c cannot be had: {broken} failed: error: it is broken")
-    monkeypatch.setattr(numba, "_written_file", lambda *_: None)
     monkeypatch.setitem(__import__("sys").modules, "numba", None)
     with pytest.raises(ExtraMissing, match="--engine numba needs an extra"):
         run("x^2", "numba", x=[1.0])

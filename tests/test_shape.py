@@ -20,7 +20,7 @@ ROOT = Path(backprop.__file__).parent
 # stands for all of its modules but those that are named elsewhere.
 LAYERS = (
     "figures notation mistakes factors arrays_text progress",
-    "ops writing cache collector patterns source_texts",
+    "ops writing cache kept_modules whole_files collector patterns source_texts",
     "kinds balls conventions",
     "syntax misreadings grammar numerals value_files bindings",
     "graph",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from backprop import bindings, progress
 from backprop.bindings import Words
 from backprop.figures import usual_figures
-from backprop.mistakes import CannotRead, CannotWrite, ExtraWord, NothingGiven, OneAtATime, UnknownFormat
+from backprop.mistakes import CannotRead, ExtraWord, NothingGiven, OneAtATime, UnknownFormat
 
 if TYPE_CHECKING:
     from backprop.commands import Command
@@ -261,28 +261,16 @@ def write_lines(stream: TextIO, lines: Iterable[str], at_once: bool = False) -> 
 
 
 def write_file(path: str, lines: Iterable[str]) -> None:
-    """Write a file whole or not at all: a new file beside it takes its place once it is complete."""
-    try:
-        target = os.path.realpath(path)
-        if os.path.exists(target) and not os.path.isfile(target):  # a device or a named pipe has no place to take
-            with open(target, "w", encoding="utf-8", newline="\n") as file:
-                write_lines(file, lines)
-            return
-        beside = f"{target}.{os.getpid()}.part"
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        try:
-            with open(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-                write_lines(file, lines)
-            if os.path.exists(target):
-                os.chmod(beside, os.stat(target).st_mode & 0o7777)
-            os.replace(beside, target)
-        except BaseException:
-            os.unlink(beside)
-            raise
-    except BrokenPipeError:
-        raise
-    except (OSError, ValueError) as error:
-        raise CannotWrite(path, getattr(error, "strerror", None) or str(error)) from None
+    """Write lines to a file, whole or not at all (`whole_files`). Raises `CannotWrite`."""
+    from io import TextIOWrapper
+
+    from backprop.whole_files import whole_file
+
+    with (
+        whole_file(path) as file,
+        TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="\n") as text,
+    ):
+        write_lines(text, lines)
 
 
 def discard(stream: TextIO) -> None:

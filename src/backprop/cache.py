@@ -46,7 +46,7 @@ def recall(name: str, made_from: bytes) -> Any:
 
     path = file_of(name, made_from)
     try:
-        data = b"" if path is None else _own(path)
+        data = b"" if path is None else own_bytes(path)
         if int.from_bytes(data[:4], "little") != crc32(data[4:]):
             return None
         sources, value = marshal.loads(data[4:])
@@ -81,7 +81,7 @@ def keep(name: str, made_from: bytes, value: Any) -> None:
             raise
 
 
-def _own(path: str) -> bytes:
+def own_bytes(path: str) -> bytes:
     """The bytes of a file. Raises `PermissionError` when another user may have written it or led the way to it."""
     # never through a link, and never waiting for what is no file
     how = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

@@ -149,7 +149,7 @@ def either(kind: Nodes, x: Condition, y: Condition) -> Condition:
         return kind.apply(ops.by_name("or"), [x, y])
     if x == y:
         return x
-    alone = [_conjuncts(kind, one) for one in (x, y)]
+    alone = [conjuncts(kind, one) for one in (x, y)]
     common = alone[0] & alone[1]
     left, right = alone[0] - common, alone[1] - common
     if not left:  # the other one is a case of it
@@ -164,7 +164,7 @@ def either(kind: Nodes, x: Condition, y: Condition) -> Condition:
     return kind.apply(ops.by_name("or"), [x, y])
 
 
-def _conjuncts(kind: Nodes, condition: int) -> frozenset[int]:
+def conjuncts(kind: Nodes, condition: int) -> frozenset[int]:
     """The conditions that an `and` of them asks for."""
     found, waiting = set(), [condition]
     while waiting:

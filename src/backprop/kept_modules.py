@@ -1,39 +1,62 @@
-"""Modules out of texts that were written here, in files of the user's own, so that numba may keep what it compiles.
+"""Modules of texts that were written here, in files of the user's own, so that numba may keep what it compiles.
 
 Numba puts machine code beside the file that a function comes from, and trusts what it finds there. So the file lies in
-a folder that only the user can write to, and is believed only when it holds, byte for byte, what was written.
+a folder that only the user can write to, and is taken only when it holds, byte for byte, what was written.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from functools import partial
 from types import ModuleType
+from typing import Any
 
 from backprop import cache
 
 
-def load(name: str, text: str, compiled: Callable[[ModuleType], object] = lambda module: None) -> ModuleType | None:
-    """The module of a text; None where there is no folder to keep it in. `name` says what it is for: "rows".
-
-    `compiled` is called with it, and once more after what numba has kept was taken away, should that not be whole.
-    """
+def load(name: str, text: str) -> ModuleType | None:
+    """The module of a text; None where there is no folder to keep it in. `name` says what it is for: "rows"."""
     from hashlib import blake2b
 
-    own = f"{name}_{blake2b(text.encode(), digest_size=12).hexdigest()}"
-    where = cache.directory()
-    path = None if where is None else _written(where, os.path.join(where, name), f"{own}.py", text.encode())
-    if path is None:
-        return None
-    try:
-        found = _run(own, path)
-        compiled(found)
-    except Exception:  # what numba kept may be damaged, or of another kind: whatever reading it raises
-        _forget(own, path)
-        found = _run(own, path)
-        compiled(found)
-    return found
+    where, data = cache.directory(), text.encode()
+    own = f"{name}_{blake2b(data, digest_size=12).hexdigest()}"
+    path = None if where is None else _written(where, os.path.join(where, name), f"{own}.py", data)
+    return None if path is None else Kept(own, path)
+
+
+class Kept(ModuleType):
+    """A module whose functions numba keeps. What it kept is made again, once, where that cannot be read any more."""
+
+    def __init__(self, name: str, path: str) -> None:
+        super().__init__(name)
+        self._path, self._is_new = path, False
+        try:
+            self._inner = _run(name, path)
+        except Exception:  # what was kept may be damaged, or made by another numba: whatever that raises
+            self._make_again()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return partial(self._call, name)
+
+    def _call(self, name: str, *given: Any) -> Any:
+        try:
+            return getattr(self._inner, name)(*given)
+        except Exception:  # as above: a function without a signature is read when it is first called
+            if self._is_new:
+                raise
+            self._make_again()
+            return getattr(self._inner, name)(*given)
+
+    def _make_again(self) -> None:
+        from pathlib import Path
+
+        self._is_new = True
+        for kept in Path(self._path).parent.glob(f"__pycache__/{self.__name__}.*"):
+            kept.unlink(missing_ok=True)
+        self._inner = _run(self.__name__, self._path)
 
 
 def _run(name: str, path: str) -> ModuleType:
@@ -45,13 +68,6 @@ def _run(name: str, path: str) -> ModuleType:
     found = sys.modules[name] = module_from_spec(spec)  # numba looks for it there when it takes up what it has kept
     spec.loader.exec_module(found)
     return found
-
-
-def _forget(name: str, path: str) -> None:
-    from pathlib import Path
-
-    for kept in Path(path).parent.glob(f"__pycache__/{name}.*"):
-        kept.unlink(missing_ok=True)
 
 
 def _written(where: str, folder: str, name: str, data: bytes) -> str | None:

@@ -33,7 +33,8 @@ class StraightLine:
 
     `names` are the nodes that have a name of their own: those of the program by their ids. `kinks` are nodes that are
     0 where the program is at a kink, each with the node of the program that has it. `check` is a node that is finite
-    where the answers can be believed (`guards`), None where nobody asked for it.
+    where the answers can be believed (`guards`), None where nobody asked for it. `hiding` are the slopes that may be
+    numbers where the value is none, by name (of log(x) at -1: 1/x).
     """
 
     graph: Graph
@@ -41,6 +42,7 @@ class StraightLine:
     names: dict[int, str] = field(default_factory=dict)
     kinks: list[tuple[int, int]] = field(default_factory=list)
     check: int | None = None
+    hiding: set[str] = field(default_factory=set)
 
     @property
     def output(self) -> int:
@@ -208,6 +210,10 @@ class Worded(Nodes):
         """The node that is answered with, for the output of the program."""
         return output
 
+    def hiding(self, output: Any, slopes: Sequence[Any]) -> set[Any]:
+        """Those of the slopes that may be numbers where the output is none, as far as the kind looks after that."""
+        return set()
+
     def formula(self, text: str, row: Row, operands: list[Any], out: Any = None) -> Any:
         """A formula of the table over the operands of a row, written here."""
         made = formula(text, row, len(operands))
@@ -275,6 +281,8 @@ def straight_line(
     small, place = pruned(kind.graph, (output, *slopes, *(distance for _, distance in kinks), *checks))
     small.output = place[output]
     line = StraightLine(small, {graph.name_of(node): place[root] for node, root in zip(wrt, slopes, strict=True)})
+    hiding = kind.hiding(output, slopes)
+    line.hiding = {graph.name_of(node) for node, root in zip(wrt, slopes, strict=True) if root in hiding}
     line.kinks = [(place[distance], node) for node, distance in kinks]
     line.check = place[checks[0]] if guarded else None
     named = [node for node in range(len(graph)) if graph.row(node) is not None and node in graph.names]

@@ -1,24 +1,22 @@
 """The tape compiled by numba, for programs that are evaluated many times: the extra `fast`.
 
 There is one tape for each set of operations, as in Python, so that another program of the same operations needs no
-compiler. Its machine code is kept in the user's folder, for each version of Python, of numba and of the rows. What
-differs from the tape in Python, in the last bit and seldom, is `hypot`, and what has it in a rule: Python has a better
-one of its own than the library of C.
+compiler. Its machine code is kept in the user's folder (`kept_modules`), for each version of Python and of the rows.
+What differs from the tape in Python, in the last bit and seldom, is `hypot`, and what has it in a rule: Python has a
+better one of its own than the library of C.
 """
 
 from __future__ import annotations
 
 import math
-import os
-import sys
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from backprop import cache
+from backprop import kept_modules
 from backprop.engines.columns import Columns
 from backprop.engines.methods import Uncompilable, functions
 from backprop.engines.tape import DECLINED, Tape
@@ -73,61 +71,13 @@ def walks(shapes: tuple[tuple[int, int], ...]) -> ModuleType | None:
     require()
     shapes = tuple(sorted(shapes))
     try:
-        text = source(shapes)
-        path = _kept(text)
-        if path is None:
+        found = kept_modules.load("tapes", source(shapes))
+        if found is None:  # nowhere to keep it: it is compiled each time
             found = ModuleType("backprop_tape")
             exec(source(shapes, kept=False), vars(found))
-            return found
     except Uncompilable:
         return None
-    name = os.path.basename(path).removesuffix(".py").replace("-", "_")
-    spec = spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    found = sys.modules[name] = module_from_spec(spec)
-    spec.loader.exec_module(found)
     return found
-
-
-def _kept(text: str) -> str | None:
-    """The file that holds a module, in a folder that only the user can write to; None where there is none.
-
-    Numba puts the machine code beside it and trusts what it finds there, as it trusts the file.
-    """
-    import tempfile
-    from binascii import crc32
-
-    from numba import __version__
-
-    where = cache.directory()
-    if where is None:
-        return None
-    data = text.encode()
-    tag = f"{sys.implementation.cache_tag}-{__version__}".replace(".", "_")
-    folder = os.path.join(where, f"tapes-{tag}")
-    path = os.path.join(folder, f"tape-{crc32(data):08x}-{len(data)}.py")
-    try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        if not _is_own(where) or not _is_own(folder):
-            return None
-        if os.path.lexists(path):
-            with open(path, "rb") as file:
-                if file.read() == data:
-                    return path  # untouched, as numba goes by its time
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix="tape-")
-        with open(handle, "wb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    except OSError:
-        return None
-    return path
-
-
-def _is_own(folder: str) -> bool:
-    """Whether nobody but the user can write to a folder."""
-    found = os.lstat(folder)
-    return not hasattr(os, "geteuid") or (found.st_uid == os.geteuid() and not found.st_mode & 0o022)
 
 
 def run(program: ModuleType, graph: Graph, values: array[float], moving: bytearray) -> Columns | None:

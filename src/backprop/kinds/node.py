@@ -120,7 +120,19 @@ class Nodes(Kind):
                 return self.number("1")
             case "floor", [x], [int()]:
                 return int(x)
+            case ("and" | "or"), [x, y], _:
+                return self._absorbed(name, x, y)
         return None
+
+    def _absorbed(self, name: str, x: int, y: int) -> int | None:
+        """Of two conditions the one that says it all: x, of x and x, x and (x or y), (x and y) and x."""
+        if x == y:
+            return x
+        for one, other in ((x, y), (y, x)):
+            row = self.graph.row(other)
+            if row is not None and row.name in ("and", "or") and one in self.graph.operands(other):
+                return other if row.name == name else one
+        return self._known.get((ops.by_name(name).code, y, x))
 
     def _negative(self, x: int) -> int:
         if x in self._whole:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from backprop import ops
 from backprop.graph import Graph
-from backprop.guards import double
+from backprop.guards import Range, double
 from backprop.kinds.real import REAL
 from backprop.mistakes import Mistake, NoWord
 from backprop.ops import ATOM, COMPARISON, PRODUCT, SUM, UNARY, Row
@@ -37,7 +37,8 @@ class Word:
 
     `level` is how tightly that holds together, `inside` how tightly an operand must (as for `level`, where it is None).
     `needs` has to stand before the function: an import, or a definition of some lines. `special` is told the operands,
-    each as a number or None, and gives the word for these, or None for this one.
+    each as a number or None, and gives the word for these, or None for this one. `sure` is the word where the operands
+    are in the domain of the row, whatever the inputs are.
     """
 
     form: str
@@ -45,6 +46,7 @@ class Word:
     inside: int | None = None
     needs: str = ""
     special: Callable[..., Word | None] | None = None
+    sure: Word | None = None
 
 
 # What nearly every language writes alike.
@@ -123,7 +125,7 @@ class Language:
     refer      how a name stands in an expression: quoted in SQL
     whole_slopes  a slope that nothing else needs is put where it is returned, whatever its length
     pieces     a longer function comes in pieces, in which a name is written by `refer_in_pieces`; 0 for never
-    raises     whether an operation raises outside its domain, in a language where some do
+    raises     whether an operation may raise for operands within such bounds, in a language where some do
     runs_on    the Python modules that have to be there to run the code
     """
 
@@ -144,7 +146,7 @@ class Language:
     whole_slopes: bool = False
     pieces: int = 0
     refer_in_pieces: Callable[[str], str] = str
-    raises: Callable[[Row], bool] | None = None
+    raises: Callable[[Row, list[Range]], bool] | None = None
     runs_on: tuple[str, ...] = ()
 
 
@@ -164,7 +166,8 @@ class Code:
     `statements` are names with what stands for them, in order; `levels` tells for each how many of the others have to
     be known one after the other before it, and `conditions` are those that are true or false. `value` and `slopes` (by
     the names of the program) are what comes back; `fixed` are the slopes that are one number wherever the inputs are,
-    and None in it is the value. `names` are names for the slopes. `used` has the rows that have been written, `needs`
+    and None in it is the value. `hiding` are the slopes that may be numbers where the value is none: they are written
+    for where it is `defined`, a name. `names` are names for the slopes. `used` has the rows that have been written, `needs`
     what they want to stand before the function. `source` is the program as it was typed, `given` the inputs that are
     numbers in the code. The code comes `in_pieces` when it is long and the language wants that.
     """
@@ -181,6 +184,8 @@ class Code:
     slopes: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     fixed: set[str | None] = field(default_factory=set)
+    hiding: set[str] = field(default_factory=set)
+    defined: str = ""
     used: set[str] = field(default_factory=set)
     needs: list[str] = field(default_factory=list)
     in_pieces: bool = False

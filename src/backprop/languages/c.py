@@ -73,8 +73,10 @@ def write(code: Code) -> Iterator[str]:
         yield from (f"    (void){one.code};" for one in code.inputs if one.code not in words)
         for name, text in code.statements:
             yield f"    const {'int' if name in code.conditions else 'double'} {name} = {text};"
+    if code.hiding:
+        yield f"    const int {code.defined} = isfinite({code.value});  /* no slope where there is no value */"
     for name, text in code.slopes.items():
-        yield f"    *{code.names[name]} = {text};"
+        yield f"    *{code.names[name]} = {f'{code.defined} ? {text} : NAN' if name in code.hiding else text};"
     yield f"    return {code.value};"
     yield "}"
 

@@ -29,7 +29,8 @@ def write(code: Code) -> Iterator[str]:
     yield from docstring(code, says)
     yield from same_shape(code, "jnp.asarray(one, dtype=float)", "jnp.broadcast_arrays")
     yield from statements(code)
-    yield from returned(code, "jnp.full_like({like}, {number})")
+    full, choice = "jnp.full_like({like}, {number})", "jnp.where({defined}, {slope}, jnp.nan)"
+    yield from returned(code, full, "jnp.isfinite({value})", choice)
 
 
 def _polygamma(n: float | None, x: float | None) -> Word | None:

@@ -18,7 +18,7 @@ LONG = 5000
 def write(code: Code) -> Iterator[str]:
     """The lines of a module with two functions."""
     rows = f"{code.function}_rows"
-    yield from imports(code, "import numpy as np", "from numba import njit")
+    yield from imports(code, "import numpy as np", "from numba import njit", *([MATH] if code.hiding else []))
     yield '@njit(error_model="numpy", nogil=True)'
     yield from signature(code)
     order = f", then the slopes by {', '.join(code.slopes)}" if code.slopes else ""
@@ -29,7 +29,11 @@ def write(code: Code) -> Iterator[str]:
     for one in code.inputs:
         yield f"    {one.code} = float({one.code})"
     yield from statements(code)
-    answers = [code.value, *code.slopes.values()]
+    answers = [code.value]
+    if code.hiding:
+        yield f"    {code.defined} = math.isfinite({code.value})  # no slope where there is no value"
+    for name, text in code.slopes.items():
+        answers.append(f"({text} if {code.defined} else np.nan)" if name in code.hiding else text)
     yield from listed("return (", answers, ")") if len(answers) > 8 else [f"    return {', '.join(answers)}"]
     yield from ("", "")
     names = [one.code for one in code.parameters]

@@ -23,7 +23,8 @@ def write(code: Code) -> Iterator[str]:
     yield from docstring(code, f"{SAYS}; returns the value{slopes}.")
     yield from same_shape(code, "np.asarray(one, dtype=float)", "np.broadcast_arrays")
     yield from statements(code)
-    yield from returned(code, "np.full_like({like}, {number})")
+    full, choice = "np.full_like({like}, {number})", "np.where({defined}, {slope}, np.nan)"
+    yield from returned(code, full, "np.isfinite({value})", choice)
 
 
 WORDS = {

@@ -6,6 +6,7 @@ A row that has no answer (a null, an operation outside its domain, an overflow) 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from keyword import kwlist
 
@@ -39,12 +40,14 @@ def write(code: Code) -> Iterator[str]:
     answers = {names("value"): (None, code.value)} | {
         code.names[name]: (name, text) for name, text in code.slopes.items()
     }
-    finite = [f"{own}=finite({_lit(text, name in code.fixed)})" for own, (name, text) in answers.items()]
+    texts = {own: _lit(text, name in code.fixed) for own, (name, text) in answers.items()}
+    value = next(iter(texts.values()))
+    finite = [f"{own}=finite({', '.join(dict.fromkeys([text, value]))})" for own, text in texts.items()]
     yield from _call("select", [f"col.{row}.struct.unnest()", *finite])
     yield "    )"
     yield from ("", "")
-    yield "def finite(x):"
-    yield "    return pl.when(x.is_finite()).then(x)"
+    yield "def finite(x, *also):"
+    yield "    return pl.when(pl.all_horizontal(one.is_finite() for one in (x, *also))).then(x)"
 
 
 def _lit(text: str, fixed: bool) -> str:
@@ -68,7 +71,8 @@ def _method(name: str, *others: str) -> Word:
 
 def _within(domain: str, form: str, inside: int | None = None) -> Word:
     """A word that gives null outside its domain."""
-    return Word(f"pl.when({domain}).then({form})", inside=inside)
+    sure = Word(form, inside=POSTFIX) if inside is None else Word(form, inside)
+    return Word(f"pl.when({domain}).then({form})", inside=inside, sure=sure)
 
 
 def _power(x: float | None, y: float | None) -> Word | None:
@@ -85,7 +89,7 @@ def _angle(y: float | None, x: float | None) -> Word | None:
     if y is None and x is None:
         return None
     points = ["pl.lit(y)" if y is not None else "y", "pl.lit(x)" if x is not None else "x"]
-    return Word(f"pl.when((x != 0) | (y != 0)).then(pl.arctan2({', '.join(points)}))")
+    return _within("(x != 0) | (y != 0)", f"pl.arctan2({', '.join(points)})")
 
 
 POWER_DOMAIN = "(x > 0) | ((x == 0) & (y >= 0)) | ((x < 0) & (y == y.floor()))"
@@ -93,16 +97,16 @@ METHODS = "exp sin cos tan atan sinh cosh tanh asinh cbrt abs sign floor ceil er
 WORDS = {
     **ARITHMETIC,
     **{name: _method({"atan": "arctan", "asinh": "arcsinh"}.get(name, name)) for name in METHODS.split()},
-    "div": Word("pl.when(y != 0).then(x/y)", inside=PRODUCT, special=lambda x, y: Word("x/y", PRODUCT) if y else None),
+    "div": _within("y != 0", "x/y", PRODUCT),
     "log": _within("x > 0", "x.log()"),
     "log10": _within("x > 0", "x.log10()"),
     "log1p": _within("x > -1", "x.log1p()"),
     "sqrt": _within("x >= 0", "x.sqrt()"),
-    "pow": Word(f"pl.when({POWER_DOMAIN}).then(x**y)", inside=POWER, special=_power),
+    "pow": Word(f"pl.when({POWER_DOMAIN}).then(x**y)", inside=POWER, special=_power, sure=Word("x**y", POWER)),
     "asin": _within("x.abs() <= 1", "x.arcsin()"),
     "acos": _within("x.abs() <= 1", "x.arccos()"),
     "acosh": _within("x >= 1", "x.arccosh()"),
-    "atan2": Word("pl.when((x != 0) | (y != 0)).then(pl.arctan2(y, x))", special=_angle),
+    "atan2": replace(_within("(x != 0) | (y != 0)", "pl.arctan2(y, x)"), special=_angle),
     "round": _method("round", '0, mode="half_to_even"'),
     "where": Word("pl.when(c).then(x).when(~c).then(y)"),
     "max": Word("pl.when(x >= y).then(x).when(x < y).then(y)"),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from keyword import kwlist
+from math import isfinite
 
 from backprop.languages import ARITHMETIC, Code, Language, Word, calls
 from backprop.languages.common.python import docstring, imports, returned, signature, statements
-from backprop.ops import AND, CONDITIONAL, NOT, OR, PRODUCT
+from backprop.languages.common.bounds import Range, of_row, within
+from backprop.ops import AND, CONDITIONAL, NOT, OR, PRODUCT, Row
 
 MATH = "import math"
 NAMES = (
@@ -18,13 +20,28 @@ NAMES = (
 
 def write(code: Code) -> Iterator[str]:
     """The lines of a module with one function."""
-    if any("math." in text for text in (*(text for _, text in code.statements), code.value, *code.slopes.values())):
+    texts = (*(text for _, text in code.statements), code.value, *code.slopes.values())
+    if code.hiding or any("math." in text for text in texts):
         yield from imports(code, MATH)
     yield from signature(code)
     slopes = " and a dict of the slopes" if code.slopes else ""
     yield from docstring(code, f"Takes numbers; returns the value{slopes}.")
     yield from statements(code)
-    yield from returned(code, "{number}")
+    yield from returned(code, "{number}", "math.isfinite({value})", "{slope} if {defined} else math.nan")
+
+
+# Functions that raise where the result is too large for a double, and those that do where an operand is no finite number.
+TOO_LARGE = frozenset("exp exp2 expm1 sinh cosh pow gamma lgamma".split())
+FINITE_ALONE = frozenset("sin cos tan floor ceil round".split())
+
+
+def raises(row: Row, operands: list[Range]) -> bool:
+    """Whether an operation may raise when its operands are within these bounds."""
+    if row.name in TOO_LARGE and not all(map(isfinite, of_row(row, operands))):
+        return True
+    if row.name in FINITE_ALONE and not all(isfinite(bound) for one in operands for bound in one):
+        return True
+    return not within(row, operands)
 
 
 WORDS = {
@@ -50,5 +67,5 @@ LANGUAGE = Language(
     constants={"pi": "math.pi", "e": "math.e", "inf": "math.inf", "nan": "math.nan"},
     reserved={*kwlist, "math", "abs", "max", "min", "round"},
     letters=True,
-    raises=lambda row: bool(row.domain or WORDS[row.name].needs),
+    raises=raises,
 )

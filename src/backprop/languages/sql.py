@@ -75,18 +75,18 @@ def write(code: Code) -> Iterator[str]:
         yield f"    FROM {below}"
     yield ")"
     yield f"SELECT {origin_}.*,"
-    answers = [(code.unique("value"), code.value), *((code.names[name], text) for name, text in code.slopes.items())]
-    yield from _items([f"{_finite(text)} AS {quoted(name)}" for name, text in answers], "    ")
+    value = code.value
+    answers = [f"CASE WHEN isfinite({value}) THEN {value} END AS {quoted(code.unique('value'))}"]
+    for name, text in code.slopes.items():
+        both = f"isfinite({value}) AND isfinite({text})"
+        answers.append(f"CASE WHEN {both} THEN {text} END AS {quoted(code.names[name])}")
+    yield from _items(answers, "    ")
     yield f"FROM {level};"
 
 
 def _items(items: list[str], indent: str = "        ") -> Iterator[str]:
     for place, item in enumerate(items):
         yield f"{indent}{item}{',' if place + 1 < len(items) else ''}"
-
-
-def _finite(text: str) -> str:
-    return f"CASE WHEN isfinite({text}) THEN {text} END"
 
 
 def _comment(code: Code) -> Iterator[str]:
@@ -113,7 +113,7 @@ def _refuse_one_column(code: Code) -> None:
 def _within(name: str, form: str, condition: str = "") -> Word:
     """A word that gives null outside the domain of its row."""
     domain = condition or by_name(name).domain.replace("==", "=").replace("!=", "<>")
-    return Word(f"CASE WHEN {domain} THEN {form} END")
+    return Word(f"CASE WHEN {domain} THEN {form} END", sure=Word(form))
 
 
 def _power(x: float | None, y: float | None) -> Word | None:
@@ -132,12 +132,12 @@ WORDS = {
     **calls("", "exp sin cos tan atan sinh cosh tanh asinh cbrt abs sign floor ceil"),
     "eq": Word("x = y", ARITHMETIC["eq"].level),
     "ne": Word("x <> y", ARITHMETIC["ne"].level),
-    "div": Word("x/nullif(y, 0)", PRODUCT, special=lambda x, y: Word("x/y", PRODUCT) if y else None),
+    "div": Word("x/nullif(y, 0)", PRODUCT, sure=Word("x/y", PRODUCT)),
     "log": _within("log", "ln(x)"),
     "log2": _within("log2", "log2(x)"),
     "log10": _within("log10", "log10(x)"),
     "sqrt": _within("sqrt", "sqrt(x)"),
-    "pow": Word(f"CASE WHEN {POWER_DOMAIN} THEN pow(x, y) END", special=_power),
+    "pow": Word(f"CASE WHEN {POWER_DOMAIN} THEN pow(x, y) END", special=_power, sure=Word("pow(x, y)")),
     "asin": _within("asin", "asin(x)", "abs(x) <= 1"),
     "acos": _within("acos", "acos(x)", "abs(x) <= 1"),
     "acosh": _within("acosh", "acosh(x)"),
@@ -146,9 +146,7 @@ WORDS = {
     "gamma": _within("gamma", "gamma(x)", "x > 0 OR x <> floor(x)"),
     "lgamma": _within("lgamma", "lgamma(x)", "x > 0 OR x <> floor(x)"),
     "round": Word("round_even(x, 0)"),
-    "mod": Word(
-        "CASE WHEN y <> 0 THEN CASE WHEN x % y <> 0 AND (x % y < 0) <> (y < 0) THEN x % y + y ELSE x % y END END"
-    ),
+    "mod": Word(f"CASE WHEN y <> 0 THEN {REST} END", sure=Word(REST)),
     # null is neither true nor false, and greatest would leave it out
     "where": Word("CASE c WHEN true THEN x WHEN false THEN y END"),
     "max": Word("CASE WHEN x >= y THEN x WHEN x < y THEN y END"),

@@ -27,7 +27,8 @@ def write(code: Code) -> Iterator[str]:
     yield from docstring(code, f"{says}; returns the value{slopes}.")
     yield from same_shape(code, "torch.as_tensor(one, dtype=torch.float64)", "torch.broadcast_tensors")
     yield from statements(code)
-    yield from returned(code, "torch.full_like({like}, {number})")
+    full, choice = "torch.full_like({like}, {number})", "torch.where({defined}, {slope}, torch.nan)"
+    yield from returned(code, full, "torch.isfinite({value})", choice)
 
 
 def tensor(text: str) -> Written:

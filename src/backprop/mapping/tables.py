@@ -17,7 +17,8 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
-from backprop.mistakes import CannotRead, CannotWrite, ExtraMissing, UnknownFormat
+from backprop import whole_files
+from backprop.mistakes import CannotRead, ExtraMissing, UnknownFormat
 
 if TYPE_CHECKING:
     from backprop.mapping.cells import Column
@@ -308,34 +309,9 @@ def has_arrow() -> bool:
 
 @contextmanager
 def whole_file(path: str) -> Iterator[BinaryIO]:
-    """A file to write, whole or not at all: a new one beside it takes its place once it is complete.
-
-    So a table may take the place of the one that it was made from. A device or a pipe is written as it comes. What
-    ends in .gz is packed. Raises `CannotWrite`.
-    """
-    if "\0" in path:
-        raise CannotWrite(repr(path), "no file can have this name")
-    try:
-        target = os.path.realpath(path)
-        if os.path.exists(target) and not os.path.isfile(target):
-            with open(target, "wb") as file:
-                yield file
-            return
-        beside = f"{target}.{os.getpid()}.part"
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        try:
-            with open(descriptor, "wb") as file, _packed(file, path) as packed:
-                yield packed
-            if os.path.exists(target):
-                os.chmod(beside, os.stat(target).st_mode & 0o7777)
-            os.replace(beside, target)
-        except BaseException:
-            os.unlink(beside)
-            raise
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise CannotWrite(path, error.strerror or str(error)) from None
+    """A file to write, whole or not at all (`whole_files`). What ends in .gz is packed. Raises `CannotWrite`."""
+    with whole_files.whole_file(path) as file, _packed(file, path) as packed:
+        yield packed
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Files that many tasks write at the same time: each is there whole or not at all."""
+"""Files that many tasks write, on whatever machine, whole or not at all; for those of one process see `whole_files`."""
 
 from __future__ import annotations
 

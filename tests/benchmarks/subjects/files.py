@@ -13,6 +13,7 @@ from scratch import folder, kept
 from subjects.rows import COLUMNS, FORMULA, OURS
 
 ALONE = "pyarrow, reading and writing alone"
+DEFAULTS = "pyarrow, as it writes unless told otherwise (dictionaries of doubles)"
 NAMES = {engine: name.replace("backprop, ", "backprop map, ") for engine, name in OURS.items()}
 JOBS = {jobs: f"backprop map, NumPy, into a folder, --jobs {jobs}" for jobs in (1, 2)}
 
@@ -20,7 +21,7 @@ FILES = Subject(
     "files",
     "Rows from file to file",
     "`backprop map` on Parquet: six columns in; the six, value and six derivatives of the expression above out; "
-    "start-up included, against pyarrow that reads the six and writes thirteen.",
+    "start-up included, against pyarrow that reads the six and writes thirteen in the same encoding.",
     sizes=(10**5, 10**6, 4 * 10**6),
     quick=(10**3,),
     measure=MILLION_A_SECOND,
@@ -45,7 +46,8 @@ import sys
 import pyarrow as pa, pyarrow.parquet as pq
 names = sys.argv[3].split(",")
 made = pa.schema([(name, pa.float64()) for name in [*names, "value", *(f"d_{name}" for name in names)]])
-with pq.ParquetFile(sys.argv[1]) as source, pq.ParquetWriter(sys.argv[2], made) as sink:
+dictionaries = sys.argv[4] == "True"
+with pq.ParquetFile(sys.argv[1]) as source, pq.ParquetWriter(sys.argv[2], made, use_dictionary=dictionaries) as sink:
     for batch in source.iter_batches(131072):
         columns = batch.columns
         sink.write_batch(pa.record_batch([*columns, columns[0], *columns], schema=made))
@@ -61,10 +63,17 @@ def data(size: int) -> Path:
     return kept(f"rows-{size}.parquet", write)
 
 
-@FILES.command(ALONE, ["pyarrow"])
-def alone(size: int) -> list[str]:
-    out = folder() / "copied.parquet"
-    return [sys.executable, "-c", READ_AND_WRITE, str(data(size)), str(out), ",".join(COLUMNS)]
+def _alone(dictionaries: bool) -> Callable[[int], list[str]]:
+    def words(size: int) -> list[str]:
+        out = folder() / "copied.parquet"
+        names = ",".join(COLUMNS)
+        return [sys.executable, "-c", READ_AND_WRITE, str(data(size)), str(out), names, str(dictionaries)]
+
+    return words
+
+
+FILES.command(ALONE, ["pyarrow"])(_alone(False))
+FILES.command(DEFAULTS, ["pyarrow"])(_alone(True))
 
 
 def _map(*options: str) -> Callable[[int], list[str]]:

@@ -30,9 +30,13 @@ def _product(x: Range, y: Range) -> Range:
 
 def _quotient(x: Range, y: Range) -> Range:
     if y[0] <= 0 <= y[1]:
-        return EVERY if x[0] < 0 or y[0] < 0 else (0.0, math.inf)
+        return EVERY
     corners = [0.0 if math.isinf(other) else one / other for one in x for other in y]
     return min(corners), max(corners)
+
+
+def _power(x: Range, n: Range) -> Range:
+    return (0.0, math.inf) if x[0] > 0 or (n[0] == n[1] and n[0] % 2 == 0) else EVERY
 
 
 def _rounded(function: Callable[[float], float]) -> Callable[[Range], Range]:
@@ -54,6 +58,7 @@ BOUNDS: Mapping[str, Callable[..., Range]] = {
     "mul": _product,
     "div": _quotient,
     "sqrt": lambda x: (math.sqrt(max(x[0], 0.0)), math.sqrt(max(x[1], 0.0))),
+    "pow": _power,
     "hypot": lambda x, y: (0.0, math.inf),
     "floor": _rounded(math.floor),
     "ceil": _rounded(math.ceil),

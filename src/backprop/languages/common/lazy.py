@@ -8,18 +8,30 @@ from backprop import ops
 from backprop.graph import CONST, Graph
 from backprop.guards import demands
 from backprop.kinds.node import Nodes
+from backprop.languages.common.bounds import Range, of_graph
 from backprop.ops import Row
 from backprop.straight import StraightLine
 
 
-def lazily(line: StraightLine, raises: Callable[[Row], bool]) -> tuple[StraightLine, set[int]]:
+class _Again(Nodes):
+    """Kind node on a graph that is there already: an operation that it has is not made a second time."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self.graph = graph
+        self._known = {
+            (code, *graph.operands(node)): node for node, code in enumerate(graph.codes) if graph.row(node) is not None
+        }
+
+
+def lazily(line: StraightLine, raises: Callable[[Row, list[Range]], bool]) -> tuple[StraightLine, set[int]]:
     """The same program in which what may raise, and a branch alone needs, is 0 where the branch is not taken.
 
     Also the nodes that have to stay inside the branch in which they are: they must not be worked out beforehand.
     """
-    kind = Nodes()
-    graph = kind.graph = line.graph
-    needed = demands(kind, line.roots)
+    graph = line.graph
+    kind = _Again(graph)
+    needed, known = demands(kind, line.roots), of_graph(graph)
     uses = [0] * len(graph)
     for node in range(len(needed)):
         if needed[node] is not False:
@@ -33,7 +45,7 @@ def lazily(line: StraightLine, raises: Callable[[Row], bool]) -> tuple[StraightL
         row = graph.row(node)
         if row is None or needed[node] is True or needed[node] is False or row.gives_condition:
             continue
-        if raises(row) or any(inside[operand] for operand in graph.operands(node)):
+        if raises(row, [known[operand] for operand in graph.operands(node)]) or any(inside[operand] for operand in graph.operands(node)):
             if uses[node] == 1 and node not in line.names:
                 inside[node] = 1
             else:

@@ -77,18 +77,23 @@ def statements(code: Code) -> Iterator[str]:
         yield f"    {name} = {text}"
 
 
-def returned(code: Code, full: str) -> Iterator[str]:
-    """The last lines. `full` makes an array of the shape of the inputs out of `number`."""
+def returned(code: Code, full: str, finite: str, choice: str) -> Iterator[str]:
+    """The last lines. `full` makes an array of the shape of the inputs out of `number`.
+
+    `finite` tells whether `value` is a finite number, and `choice` is `slope` where that is `defined`, and NaN elsewhere.
+    """
 
     def shaped(name: str | None, text: str) -> str:
-        if name in code.fixed and code.inputs:
+        if name in code.fixed and code.inputs and name not in code.hiding:
             return full.format(like=code.inputs[0].code, number=text)
-        return text
+        return choice.format(defined=code.defined, slope=text) if name in code.hiding else text
 
     value = shaped(None, code.value)
     if not code.slopes:
         yield f"    return {value}"
         return
+    if code.hiding:
+        yield f"    {code.defined} = {finite.format(value=value)}  # no slope where there is no value"
     slopes = [f"{quoted(name)}: {shaped(name, text)}" for name, text in code.slopes.items()]
     yield from listed(f"return {value}, {{", slopes, "}")
 

@@ -7,20 +7,26 @@ have no value, the 0 is written as a choice. And it goes on with what has no val
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import Any
 
 from backprop import ops
-from backprop.guards import SHOWING, both, demands, opposite
+from backprop.guards import ANY, SHOWING, both, conjuncts, demands, opposite
+from backprop.languages.common import bounds
 from backprop.ops import Row
 from backprop.straight import Worded
 
 # Choices of a rule within choices: those of clip are four.
 DEEPEST = 8
+# From so many operations on that may have no value all slopes are looked after, whatever they show.
+MOST_SOURCES = 256
 # Rows that may be infinite where their operands are numbers and they have a value.
 OVERFLOWING = frozenset({"exp", "exp2", "expm1", "sinh", "cosh", "pow", "gamma", "factorial", "polygamma"})
 # Rows that give a number in double arithmetic where they have no value: atan2(0, 0).
 SILENT = frozenset({"atan2"})
+
+# Rows that are NaN, and never infinite, where they have no value: it is seen below a fraction bar too.
+NAN_ALONE = frozenset({"sqrt", "asin", "acos", "acosh", "mod"})
 
 ALWAYS = "True"
 
@@ -42,6 +48,7 @@ class Safe(Worded):
     def __init__(self, words: Container[str], nulls: bool = False, raises: bool = False) -> None:
         super().__init__(words)
         self._nulls, self._raises = nulls, raises
+        self._bounds: list[bounds.Range] = []  # of each node
         self._sources: set[int] = set()  # operations with a domain that their operands may leave
         self._doubtful: set[int] = set()  # what may have no value therefore
         self._endless: set[int] = set()  # and what may be infinite as well
@@ -53,9 +60,12 @@ class Safe(Worded):
         node = super()._made(key, code, operands)
         if key == ("number", "nan"):
             self._doubtful.add(node)
+        if code < 0 and node == size:
+            self._bounds.append(bounds.of_literal(key[1]))
         if code >= 0 and node == size:
-            row = ops.rows()[code]
-            leaves = bool(row.domain) and not self._stays(row, operands)
+            row, known = ops.rows()[code], [self._bounds[operand] for operand in operands]
+            self._bounds.append(bounds.of_row(row, known, len(operands) == 2 and operands[0] == operands[1]))
+            leaves = not bounds.within(row, known)
             if leaves:
                 self._sources.add(node)
             if leaves or not self._doubtful.isdisjoint(operands):
@@ -64,15 +74,12 @@ class Safe(Worded):
                 self._endless.add(node)
         return node
 
-    def _stays(self, row: Row, operands: tuple[int, ...]) -> bool:
-        """Whether a number among the operands keeps an operation within its domain: x/2, x^3."""
-        literals = self.graph.literals
-        if not any(operand in literals for operand in operands):
-            return False
-        one, zero = self.number("1"), self.number("0")
-        if one in operands or zero in operands:
-            return False
-        return bool(self.formula(f"where({row.domain}, 1, 0)", row, list(operands)) == one)
+    def leaf(self, name: str) -> int:
+        """An input: any finite number."""
+        node = super().leaf(name)
+        if node == len(self._bounds):
+            self._bounds.append(ANY)
+        return node
 
     def apply(self, row: Row, operands: list[Any]) -> Any:
         """The node of an operation; what has no value for any input is NaN, and 0 times it too."""
@@ -118,6 +125,50 @@ class Safe(Worded):
                 elif self._shows(row, place):
                     seen[operand].add(ALWAYS if when is True else str(when))
         return self._of("where", fine, output, self.number("nan"))
+
+    def hiding(self, output: Any, slopes: Sequence[Any]) -> set[Any]:
+        """Those of the slopes that may be numbers where the output is none; nulls are looked after by the language."""
+        if self._nulls:
+            return set()
+        needed, graph = demands(self, [output]), self.graph
+        failing: dict[int, Any] = {}  # what may have no value, and when it is needed
+        for node, when in enumerate(needed):
+            fails = node in self._sources and not self._raises and not self._implied(node, when)
+            if when is not False and (fails or graph.literals.get(node) == "nan"):
+                failing[node] = when
+        if not failing or len(failing) > MOST_SOURCES:
+            return set(slopes) if failing else set()
+        bits = {node: 1 << place for place, node in enumerate(failing)}
+        everywhere = sum(bits.values())
+        numberless = sum(bit for node, bit in bits.items() if (graph.row(node) or ops.by_name("sqrt")).name in NAN_ALONE)
+        under: dict[Any, int] = {}  # what is needed only where a condition holds
+        for node, when in failing.items():
+            for one in conjuncts(self, when) if when is not True else ():
+                under[one] = under.get(one, 0) | bits[node]
+        shown: list[int] = []  # by which of them each node has no value
+        for node in range(len(graph)):
+            row, operands = graph.row(node), graph.operands(node)
+            found = bits.get(node, 0)
+            if row is not None and row.chooses:
+                condition, first, second = (shown[operand] for operand in operands)
+                found |= first & (second | under.get(operands[0], 0)) | second & under.get(self._against(operands[0]), 0)
+            elif row is not None and (row.name in SHOWING or row.name == "div"):
+                for place, operand in enumerate(operands):
+                    found |= shown[operand] & (everywhere if self._shows(row, place) else numberless)
+            shown.append(found)
+        return {slope for slope in slopes if everywhere & ~shown[slope]}
+
+    def _against(self, condition: int) -> Any:
+        """The opposite of a condition, where the graph has it."""
+        return self._known.get((ops.by_name("not").code, condition))
+
+    def _implied(self, node: int, when: Any) -> bool:
+        """Whether a node is needed only where its operands are in the domain of its row: log(x), where x > 0."""
+        row = self.graph.row(node)
+        if row is None or isinstance(when, bool):
+            return False
+        within = self._within(row, node)
+        return within is True or (not isinstance(within, bool) and within in conjuncts(self, when))
 
     def _of(self, name: str, *operands: Any) -> Any:
         return super().apply(ops.by_name(name), list(operands))

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from backprop.guards import double
 from backprop.languages import Code, Input, Language, Word, number, operands
+from backprop.languages.common.bounds import of_graph, within
 from backprop.languages.common.identifiers import Names
 from backprop.languages.common.lazy import lazily
 from backprop.ops import ATOM, CONDITIONAL, Row
@@ -28,6 +29,7 @@ class Writer:
         if language.raises is not None:
             line, self.stay = lazily(line, language.raises)
         self.line, self.graph, self.language = line, line.graph, language
+        self.bounds = of_graph(line.graph)
         self.varies = bytearray(len(line.graph))
         self.texts: list[Written] = [("", ATOM)] * len(line.graph)
         self.level = [0] * len(line.graph)
@@ -78,6 +80,8 @@ class Writer:
             if row.gives_condition:
                 code.conditions.add(own)
             self.texts[node] = self.refer(own), ATOM
+        code.hiding = set(line.hiding)
+        code.defined = code.unique("defined") if line.hiding else ""
         code.value = self.answer(line.output, None)
         code.slopes = {name: self.answer(node, name) for name, node in line.gradient.items()}
         return code
@@ -109,11 +113,13 @@ class Writer:
 
     def word(self, row: Row, node: int) -> Word:
         """The word for the operation of a node."""
-        word = self.language.words[row.name]
-        if word.special is None:
-            return word
-        texts = [self.graph.literals.get(operand) for operand in self.graph.operands(node)]
-        return word.special(*(None if text is None else double(text) for text in texts)) or word
+        word, sources = self.language.words[row.name], self.graph.operands(node)
+        if word.special is not None:
+            texts = [self.graph.literals.get(source) for source in sources]
+            word = word.special(*(None if text is None else double(text) for text in texts)) or word
+        if word.sure is not None and within(row, [self.bounds[source] for source in sources]):
+            return word.sure
+        return word
 
     def operand(self, node: int, word: Word | None) -> Written:
         """How a node is written where it is used, inside the word of an operation."""

@@ -1,8 +1,12 @@
 """Kernels: value and gradient of a program for whole columns at once, by one engine or another.
 
 A kernel answers in plain double precision and says of which rows that is no answer: where something is not finite and
-where a kink is exactly hit. Those rows are worked out one by one (`careful`). An engine is one module: `numpy` is
-always there, `c` where there is a compiler, `numba` with the extra `fast`; `plain` is no kernel at all.
+where a kink is exactly hit. Those rows are worked out one by one (`careful`). An engine is one module, with its `WORDS` and an
+`ENGINE` made of a line: `numpy` is always there, `c` where there is a compiler, `numba` with the extra `fast`; `plain`
+is no kernel at all. To add one, add a module; `_others` says for how many rows it pays without being asked for.
+
+Engines have words of their own, not those of `languages`: emitted code is read by people and raises or gives nulls as
+its language does, a kernel has no branch, so that a compiler makes vectors of it, and marks its rows instead.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Protocol
 
 from backprop.mistakes import ExtraMissing, NoEngine, NotElementwise, NoWord, OptionValue
@@ -18,10 +23,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from backprop.mapping.kernels.line import Line
+    from backprop.mapping.kernels.common.line import Line
     from backprop.point import Program
 
-ENGINES = ("auto", "c", "numba", "numpy", "plain")
+ENGINES = ("auto", *sorted(found.name for found in iter_modules(__path__) if not found.ispkg), "plain")
 
 # A compiler pays from so many rows on: it takes about 0.7 ms an operation, and saves about 0.7 ns an operation and row.
 MANY = 1_000_000
@@ -155,8 +160,8 @@ def _line(
     wrt: Sequence[str],
     careful: bool,
 ) -> Line:
-    from backprop.mapping.kernels import bounds
-    from backprop.mapping.kernels.line import line
+    from backprop.mapping.kernels.common import bounds
+    from backprop.mapping.kernels.common.line import line
 
     words = import_module(f"{__name__}.{engine}").WORDS
     found = line(program, columns, constants, wrt, words)

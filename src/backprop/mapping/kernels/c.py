@@ -9,9 +9,7 @@ for speed: NaN and infinities are kept, and a product and a sum are rounded one 
 from __future__ import annotations
 
 import ctypes
-import math
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -25,10 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backprop import cache
-from backprop.graph import CONST
-from backprop.guards import double
 from backprop.mapping.kernels import Answers, Unavailable
-from backprop.mapping.kernels.line import Line
+from backprop.mapping.kernels.common.line import Line, call, operand, put_in
 
 # The rows whose odd marks are held in registers' size before they are packed into bytes.
 BLOCK = 1024
@@ -143,23 +139,13 @@ def _source(line: Line, vectors: frozenset[str]) -> Iterator[str]:
 
 
 def _operand(line: Line, node: int) -> str:
-    if line.graph.codes[node] != CONST:
-        return f"v{node}"
-    value = double(line.graph.literals[node])
-    if math.isfinite(value):
-        return f"({value!r})" if value < 0 else repr(value)
-    return '__builtin_nan("")' if math.isnan(value) else "__builtin_inf()" if value > 0 else "(-__builtin_inf())"
+    return operand(line, node, "__builtin_inf()", '__builtin_nan("")')
 
 
 def _written(line: Line, node: int) -> str:
-    row = line.graph.row(node)
-    assert row is not None
-    operands = [_operand(line, one) for one in line.graph.operands(node)]
-    if row.name in CALLS:
-        return f"{CALLS[row.name]}({', '.join(operands)})"
-    names = "cxy" if row.name == "where" else "xy"
-    put_in = dict(zip(names, operands, strict=False))
-    return re.sub(r"\b[cxy]\b", lambda found: put_in[found[0]], FORMS[row.name])
+    name = line.graph.op(node)
+    form = FORMS.get(name) or call(CALLS[name], len(line.graph.operands(node)))
+    return put_in(form, line, node, _operand)
 
 
 # -- the compiler ----------------------------------------------------------------------------------------------------

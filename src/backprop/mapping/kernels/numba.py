@@ -1,27 +1,21 @@
 """Kernel numba (extra `fast`): one loop over the rows, compiled by numba and kept in the user's cache.
 
-The loop is written into a file of the cache, for numba keeps what it has compiled beside the file it comes from.
+The loop is written into a file of its own (`kept_modules`), for numba keeps what it compiles beside the file.
 """
 
 from __future__ import annotations
 
-import math
-import os
-import re
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from backprop import cache
-from backprop.graph import CONST
-from backprop.guards import double
+from backprop import kept_modules
 from backprop.mapping.kernels import Answers, Unavailable
-from backprop.mapping.kernels.line import Line
+from backprop.mapping.kernels.common.line import Line, operand, put_in
 
 # How operations are written, over x and y (and c, a condition).
 WORDS = {
@@ -101,20 +95,11 @@ def _source(line: Line) -> Iterator[str]:
 
 
 def _operand(line: Line, node: int) -> str:
-    if line.graph.codes[node] != CONST:
-        return f"v{node}"
-    value = double(line.graph.literals[node])
-    if math.isfinite(value):
-        return f"({value!r})" if value < 0 else repr(value)
-    return "np.nan" if math.isnan(value) else "np.inf" if value > 0 else "(-np.inf)"
+    return operand(line, node, "np.inf", "np.nan")
 
 
 def _written(line: Line, node: int) -> str:
-    row = line.graph.row(node)
-    assert row is not None
-    operands = [_operand(line, one) for one in line.graph.operands(node)]
-    put_in = dict(zip("cxy" if row.name == "where" else "xy", operands, strict=False))
-    return re.sub(r"\b[cxy]\b", lambda found: put_in[found[0]], WORDS[row.name])
+    return put_in(WORDS[line.graph.op(node)], line, node, _operand)
 
 
 def loaded(text: str) -> Any:
@@ -123,59 +108,11 @@ def loaded(text: str) -> Any:
         import numba  # noqa: F401
     except ImportError:
         raise Unavailable("it is not installed", "fast") from None
-    from hashlib import blake2b
-
-    name = f"rows_{blake2b(text.encode(), digest_size=12).hexdigest()}"
-    folder = cache.directory()
-    path = None if folder is None else _written_file(os.path.join(folder, "rows"), f"{name}.py", text)
-    if path is None:  # nowhere to keep it: it is compiled each time
-        module: Any = {"__name__": name}
-        exec(compile(text.replace("cache=True, ", ""), name, "exec"), module)
-        return module["run"]
-    try:
-        return _run_from(name, path)
-    except Exception:  # what numba kept may be damaged, or made by another one: whatever that raises
-        for kept in Path(path).parent.glob(f"__pycache__/{name}.*"):
-            kept.unlink(missing_ok=True)
-        return _run_from(name, path)
-
-
-def _run_from(name: str, path: str) -> Any:
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    spec = spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    found = module_from_spec(spec)
-    sys.modules[name] = found  # numba looks for it there when it takes up what it has kept
-    spec.loader.exec_module(found)
+    found = kept_modules.load("rows", text)
+    if found is None:  # nowhere to keep it: it is compiled each time
+        found = ModuleType("rows")
+        exec(compile(text.replace("cache=True, ", ""), "rows", "exec"), vars(found))
     return found.run
-
-
-def _written_file(folder: str, name: str, text: str) -> str | None:
-    """The path of a file that has this text and is the user's own; None where there can be none.
-
-    A file that is there is left as it is: what numba has kept is believed only while the file is as old as it was.
-    """
-    path = os.path.join(folder, name)
-    try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        if not _is_own(folder):
-            return None
-        if not (os.path.exists(path) and cache._own(path) == text.encode()):
-            handle, temporary = tempfile.mkstemp(dir=folder, prefix=name)
-            with open(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(temporary, path)
-    except OSError:
-        return None
-    return path
-
-
-def _is_own(folder: str) -> bool:
-    """Whether nobody but the user can put files into a folder: what lies there is run."""
-    found = os.stat(folder)
-    return not hasattr(os, "geteuid") or (found.st_uid == os.geteuid() and not found.st_mode & 0o022)
 
 
 class Numba:

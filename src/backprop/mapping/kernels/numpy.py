@@ -17,7 +17,7 @@ from backprop.graph import CONST
 from backprop.guards import double
 from backprop.kinds.real import REAL
 from backprop.mapping.kernels import Answers
-from backprop.mapping.kernels.line import Line
+from backprop.mapping.kernels.common.line import Line
 from backprop.ops import Row
 
 # Measured from 512 to 65536: below, the calls cost more than the work; above, the buffers leave the cache.

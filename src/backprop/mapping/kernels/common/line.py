@@ -5,15 +5,18 @@ It is the same for every engine but for the operations that an engine has words 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 from backprop.graph import CONST, Graph
+from backprop.guards import double
 from backprop.kinds.node import pruned, with_literals
 from backprop.point import Program, resolve
 from backprop.straight import StraightLine, Worded, straight_line
 from backprop.values import values
+from backprop.writing import pieces
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,3 +136,28 @@ def order(graph: Graph, roots: Collection[int]) -> list[int]:
                 done[node] = 1
                 found.append(node)
     return found
+
+
+# -- as text, for engines that write a loop over the rows --------------------------------------------------------------
+
+
+def operand(line: Line, node: int, infinity: str, nan: str) -> str:
+    """How a node is written where it is used: by a name of its own, or a literal as its double."""
+    if line.graph.codes[node] != CONST:
+        return f"v{node}"
+    value = double(line.graph.literals[node])
+    if isfinite(value):
+        return f"({value!r})" if value < 0 else repr(value)
+    return nan if isnan(value) else infinity if value > 0 else f"(-{infinity})"
+
+
+def put_in(form: str, line: Line, node: int, write: Callable[[Line, int], str]) -> str:
+    """An operation by its form over x and y (and c, a condition), in the order of the operands, with them put in."""
+    row, operands = line.graph.row(node), line.graph.operands(node)
+    names = ("c", "x", "y") if row is not None and row.chooses else ("x", "y")
+    return "".join(one if isinstance(one, str) else write(line, operands[one]) for one in pieces(form, names))
+
+
+def call(name: str, count: int) -> str:
+    """The form of a call of so many operands."""
+    return f"{name}({', '.join('xy'[:count])})"

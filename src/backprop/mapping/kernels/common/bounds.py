@@ -16,7 +16,7 @@ from typing import Any
 
 from backprop import ops
 from backprop.kinds.node import pruned
-from backprop.mapping.kernels.line import Line, order
+from backprop.mapping.kernels.common.line import Line, order
 from backprop.rules import formula, rules
 from backprop.straight import Worded
 from backprop.values import values
