@@ -253,7 +253,9 @@ def _daring(language: str, program: str, point: dict[str, float]) -> None:
     found = run(language, code(program, language), [at], names)[0]
     if isinstance(value, Hole):
         # an infinity may die out as double arithmetic has it, atan(1/0), but no number is made of what is none
-        assert math.isnan(found[0]) or any(math.isinf(one) for one in tape(there)), (program, at, found)
+        infinite = any(math.isinf(one) for one in tape(there))
+        assert math.isnan(found[0]) or infinite, (program, at, found)
+        assert all(map(math.isnan, found[1].values())) or infinite, (program, at, found)
         return
     if language == "python" and any(isinstance(slope, Hole) for slope in slopes.values()):
         return  # an error where an answer is missing
@@ -315,6 +317,58 @@ def test_what_has_no_value_is_never_a_number(language: str, tmp_path: Path) -> N
         assert math.isnan(found[0]), program
 
 
+NO_VALUE = [
+    ("log(x) + 0*x", {"x": -1.0}),  # its slope is never -1
+    ("log(x)*y + 3*z", {"x": -1.0, "y": 2.0, "z": 1.0}),
+    ("sqrt(x) + y", {"x": -1.0, "y": 2.0}),
+    ("where(x > y, 1/x, y)", {"x": 0.0, "y": -1.0}),
+    ("tanh(1/x) + y", {"x": 0.0, "y": 1.0}),
+    ("1/x + y", {"x": 0.0, "y": 1.0}),
+    ("atan2(y, x)*z", {"x": 0.0, "y": 0.0, "z": 1.0}),
+    ("where(x > 0, 0, log(x)) + x*y", {"x": -1.0, "y": 1.0}),
+    ("asin(x)*0 + y + z^2", {"x": 2.0, "y": 1.0, "z": 1.0}),
+    ("x*y + log(-1)", {"x": 2.0, "y": 1.0}),
+]
+
+
+@pytest.mark.parametrize("language", BY_TIME)
+def test_where_there_is_no_value_there_is_no_slope(language: str, tmp_path: Path) -> None:
+    here(language)
+    codes = {program: code(program, language) for program, _ in NO_VALUE}
+    functions = compiled(codes, tmp_path) if language == "c" else {}
+    for program, point in NO_VALUE:
+        point = {name: point[name] for name in Program(program).read()[1].inputs}
+        if functions:
+            found = c_answers(functions[program], [point], list(point))[0]
+        else:
+            found = run(language, codes[program], [point], list(point))[0]
+        assert math.isnan(found[0]), program
+        assert all(map(math.isnan, found[1].values())), (program, found)
+
+
+@pytest.mark.parametrize("language", ["numpy", "c"])
+def test_a_slope_that_shows_what_has_no_value_is_not_asked_twice(language: str) -> None:
+    for program in ("sqrt(x)", "x^1.5", "where(x > 0, x*log(x), 0)", "log(1 + x^2)*y", "sqrt(x)*y", "where(x != 0, sin(x)/x, 1)"):
+        assert "defined" not in code(program, language)
+    assert "defined" in code("log(x)", language)
+
+
+# -- what can fail ----------------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_fail_has_no_guard() -> None:
+    """exp of what is at most 0, a quotient by 1 + exp(x), a root of a sum of squares."""
+    for program in ("h = sigmoid(w*x + b); (h - y)^2", "exp(-x^2)/(1 + y^2)", "sqrt(1 + x^2)*log(2 + cos(x))",
+                    "K/(1 + exp(-r*t))", "where(x > y, atan(exp(-x^2)), 1)/(2 + sin(y))"):  # fmt: skip
+        for language, guard in (("sql", r"/nullif|THEN (ln|sqrt)"), ("polars", "!= 0|> 0"), ("python", "exp.* else")):
+            assert not re.search(guard, code(program, language)), (program, language)
+
+
+def test_a_guard_stands_in_the_branch() -> None:
+    lines = code("where(x > 0, log(x), 0)", "python", value_only=True)
+    assert "    f = math.log(x) if x > 0 else 0.0\n" in lines
+
+
 # -- columns of a table -----------------------------------------------------------------------------------------------
 
 
@@ -350,7 +404,7 @@ def test_a_table_keeps_its_rows_and_columns_and_a_row_without_an_answer_has_null
         (0.5, 0.0, 1.0),
         (None, None, None),
         (None, None, None),
-        (None, 0.0, 100.0),  # of a product with an unknown number one factor is known
+        (None, None, None),  # no slope where there is no value, though of 0*y one factor is known
         (1.5e308, pytest.approx(1e308 / 6), 1.5),
     ]
 
@@ -492,7 +546,7 @@ def test_a_value_on_the_line_is_a_number_in_the_code_and_of_an_input_asked_for_i
     assert (status, err) == (0, "")
     assert "def value_and_gradient(y):" in out
     assert "With x = 3, z = 1/3." in out
-    assert "f = y*9 + 1/3" in out
+    assert "f = 9*y + 1/3" in out
     _, out, _ = call("emit", "x^2*y", "--to", "python", "--x", "3", "--wrt", "x")
     assert "def value_and_gradient(y, x=3):" in out
 

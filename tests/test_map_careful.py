@@ -1,9 +1,10 @@
-"""`backprop map --careful`: rows in which rounding may have left few digits are worked out as `grad` does."""
+"""`backprop map` where doubles fail: rows in which rounding has left few digits (--careful), or overflow on the way."""
 
 from __future__ import annotations
 
 import json
 import math
+import time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 
 import backprop
-from backprop.mapping import lines
+from backprop.mapping import lines, run
+from backprop.mapping.kernels import numpy
 from command import call
 
 CANCELS = "(1 - cos(x))/x^2"
@@ -75,7 +77,7 @@ def test_sums_and_means_are_those_of_the_careful_rows(tmp_path: Path) -> None:
 
 def test_parts_are_careful_wherever_they_are_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "PART", 400)
-    numbers = np.geomspace(1e-9, 1, 160)
+    numbers = np.geomspace(1e-7, 1, 48)
     path = table(tmp_path, "x\n" + "".join(f"{float(x)!r}\n" for x in numbers))
     alone, many = (call("map", CANCELS, path, "--careful", "--jobs", jobs, "--to", "csv") for jobs in ("1", "2"))
     assert alone == many
@@ -91,3 +93,73 @@ def test_parts_without_care_are_not_gone_on_with_carefully(tmp_path: Path) -> No
     code, _, err = call(*words)
     assert code == 2
     assert "careful" in err
+
+
+def test_what_rounding_took_from_the_constants_is_seen() -> None:
+    # as doubles 0.1 + 0.2 - 0.3 is 5.6e-17, and the three doubles make half of that
+    true = Fraction(0.1) + Fraction(0.2) - Fraction(0.3)
+    found = backprop.map_rows("x*(0.1 + 0.2 - 0.3)", {"x": [1.0, 2.0]}, careful=True)
+    assert list(found["f"]) == [float(true), float(2 * true)]
+    found = backprop.map_rows("x*(w - 0.3)", {"x": [1.0]}, {"w": 0.1 + 0.2}, careful=True)
+    assert found["note"] == [None]  # here w is that double, and nothing is rounded
+
+
+def test_a_kink_that_only_doubles_have_is_none() -> None:
+    # hypot(y, x) is larger than x, by less than half of its last digit: clip gives x
+    x, y = 377193799187711.75, -2.05
+    found = backprop.map_rows("r = hypot(y, x); clip(r, -1, x) + r", {"x": [x], "y": [y]}, careful=True)
+    assert found["d_y"][0] == pytest.approx(y / x, rel=1e-12)
+    assert found["d_x"][0] == pytest.approx(2, rel=1e-12)
+
+
+# -- many rows that overflow on the way ------------------------------------------------------------------------------
+
+OVERFLOWS = [
+    ("log(1 + exp(x))", lambda x: (x, 1.0), (710, 5000)),
+    ("1/(1 + exp(-x))", lambda x: (0.0, 0.0), (-5000, -750)),
+    ("sqrt(x^2 + 1)", lambda x: (x, 1.0), (1e155, 1e300)),
+    ("x/(exp(x) - 1)", lambda x: (0.0, 0.0), (760, 5000)),
+    ("tanh(x)*exp(-x^2)", lambda x: (0.0, 0.0), (1e155, 1e300)),
+    ("exp(x)/(1 + exp(x))", lambda x: (1.0, 0.0), (760, 5000)),  # slopes cancel: worked out one by one all the same
+]
+
+
+@pytest.mark.parametrize(("program", "true", "ends"), OVERFLOWS)
+def test_many_rows_that_overflow_on_the_way_have_their_true_numbers(program: str, true: Any, ends: Any) -> None:
+    x = np.linspace(float(ends[0]), float(ends[1]), run.IN_FULL + 60)
+    found = backprop.map_rows(program, {"x": x})
+    for place, number in enumerate(x.tolist()):
+        value, slope = true(number)
+        assert found["f"][place] == pytest.approx(value, rel=1e-11, abs=0)
+        assert found["d_x"][place] == pytest.approx(slope, rel=1e-11, abs=0)
+
+
+@pytest.mark.skipif(not numpy.HAS_WIDE, reason="this processor has no numbers that reach further than doubles")
+def test_a_row_that_overflows_among_many_costs_little_and_is_noted() -> None:
+    x = np.linspace(710, 5000, 30_000)  # at 3 ms a row this would take a minute and a half
+    begun = time.process_time()
+    found = backprop.map_rows("log(1 + exp(x))", {"x": x})
+    assert time.process_time() - begun < 10
+    assert "write softplus(x)" in found["note"][0]
+    assert set(found["note"][run.IN_FULL :]) == {run.WIDER}
+    assert (found["f"] == x).all()
+
+
+def test_what_no_number_of_the_processor_holds_is_told_row_by_row() -> None:
+    x = np.linspace(710, 9000, run.IN_FULL + 40)
+    found = backprop.map_rows("exp(x)", {"x": x})
+    assert np.isnan(found["f"]).all()
+    assert all("the value overflows" in note for note in found["note"])
+
+
+def test_kinks_and_domains_stay_what_they_are_among_many() -> None:
+    x = np.linspace(-300, 299, 600)
+    y = np.round(x / 2) * 2
+    found = backprop.map_rows("log(x)*abs(y - x)", {"x": x, "y": y})
+    for place in (*range(300), *range(301, 600, 37)):
+        if x[place] <= 0:
+            assert "it needs x > 0" in found["note"][place]
+        else:
+            value, slopes = backprop.grad("log(x)*abs(y - x)", {"x": x[place], "y": y[place]})
+            assert found["f"][place] == pytest.approx(value, rel=1e-12, abs=1e-300)
+            assert found["d_x"][place] == pytest.approx(slopes["x"], rel=1e-12, abs=1e-300)

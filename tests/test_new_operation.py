@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from backprop import languages
+from backprop.mapping.kernels import ENGINES, c
+from copies import ROOT, copied, ran, run
+
+# A row with a kink, which tells what it is made of.
+RAMP = """
+op("ramp", "x", value=lambda k, x: k.where(x > 0, x * x + x, k.number("0")), partials=("where(x > 0, 2*x + 1, 0)",),
+   sympy=lambda S, x: S.Piecewise((x**2 + x, x > 0), (0, True)), kink="x", made_of="where(x > 0, x^2 + x, 0)",
+   says="nothing below 0, and steeper and steeper above", samples=((0.5,), (-2.0,)))
+"""
 
 # Rows of arrays, made of what a kind of number has already: one that is linear in each operand, and one that is linear
 # in one alone and gives a number, so that its pull tells all there is.
@@ -29,26 +35,14 @@ op("quadratic", "A x", value=lambda k, A, x: k.dot(x, k.matmul(A, x)), arrays=Tr
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project with one more row of numbers and two of arrays, in two files."""
-    place = tmp_path_factory.mktemp("project")
-    for name in ("src", "grammars", "tests"):
-        shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__", "golden", "cases"))
-    shutil.copy(ROOT / "pyproject.toml", place)
+    """The project with two more rows of numbers and two of arrays, in two files."""
+    place = copied(tmp_path_factory.mktemp("project"))
     [row] = re.findall(r'^op\("haversin".*?\)\)\)$', (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
     with (place / "src" / "backprop" / "ops" / "trigonometry.py").open("a", encoding="utf-8") as table:
-        table.write(f"\n{row}\n")
+        table.write(f"\n{row}\n{RAMP}")
     with (place / "src" / "backprop" / "ops" / "arrays.py").open("a", encoding="utf-8") as table:
         table.write(ARRAY_ROWS)
     return place
-
-
-def run(place: Path, *words: str) -> str:
-    environment = os.environ | {"PYTHONPATH": str(place / "src"), "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(
-        [sys.executable, "-m", *words], cwd=place, env=environment, capture_output=True, encoding="utf-8", timeout=240
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def test_a_new_row_is_traced_and_every_witness_agrees(copy: Path) -> None:
@@ -69,17 +63,64 @@ def test_a_new_row_is_on_the_tapes(copy: Path) -> None:
         for engine in ("auto", "plain")
     )
     assert slow == quick
-    (copy / "written.py").write_text(
+    shown = ran(
+        copy,
         "from backprop.ops import by_name\n"
         "from backprop.engines.fast import source\n"
-        "print(source([(by_name('haversin').code, 1)]))\n"
+        "print(source([(by_name('haversin').code, 1)]))\n",
     )
-    assert "real_power(real_sin((x0 / 2)), 2)" in run(copy, "written")
+    assert "real_power(real_sin((x0 / 2)), 2)" in shown
+
+
+def test_a_new_row_is_written_in_every_language(copy: Path) -> None:
+    shown = ran(
+        copy,
+        "from backprop import languages\n"
+        "from backprop.emission import emit\n"
+        "files = {name: chr(10).join(emit('ramp(x)*y', to=name)) for name in languages.modules()}\n"
+        "names = {}\n"
+        "exec(files['python'], names)\n"
+        "print(*files)\n"
+        "print(names['value_and_gradient'](2, 3), names['value_and_gradient'](-2, 3))\n",
+    )
+    told, answers = shown.splitlines()
+    assert tuple(told.split()) == languages.modules()
+    assert eval(answers.replace(") (", "), (")) == ((18, {"x": 15, "y": 6}), (0, {"x": 0, "y": 0}))
+
+
+HERE = {"c": c.compiler() is not None, "numba": find_spec("numba") is not None}
+
+
+def test_a_new_row_is_in_every_kernel_with_its_kink(copy: Path) -> None:
+    engines = [engine for engine in ENGINES if HERE.get(engine, True)]
+    shown = ran(
+        copy,
+        "import numpy as np\n"
+        "from backprop import map_rows\n"
+        "columns = {'x': np.array([-1.0, 0.0, 2.0]), 'y': np.full(3, 3.0)}\n"
+        f"for engine in {engines}:\n"
+        "    found = map_rows('ramp(x)*y', columns, engine=engine)\n"
+        "    told = [note is not None and note.startswith('kink: v1 = ramp(x)') for note in found['note']]\n"
+        "    print(engine, *found['f'], *found['d_x'], *found['d_y'], *told)\n",
+    )
+    answers = "0.0 0.0 18.0 0.0 0.0 15.0 0.0 0.0 6.0 False True False"
+    assert shown.splitlines() == [f"{engine} {answers}" for engine in engines]
+
+
+def test_a_new_row_that_is_made_of_nothing_else_is_worked_out_row_by_row(copy: Path) -> None:
+    (copy / "angles.csv").write_text("x\n0\n2\n", encoding="utf-8")
+    shown = run(copy, "backprop", "map", "haversin(x)", "angles.csv", "--engine", "numpy")
+    assert shown.splitlines()[1] == "0,0,0,"
+    assert re.match(
+        "2,0.70807341827357[0-9]*,0.4546487134128[0-9]*,$", shown.splitlines()[2]
+    )  # (1 - cos 2)/2, sin(2)/2
+    run(copy, "backprop", "map", "haversin(x)", "angles.csv", "--engine", "c", code=2)
 
 
 def test_a_new_row_brings_its_own_tests(copy: Path) -> None:
-    shown = run(copy, "pytest", "tests/test_ops_table.py", "-k", "haversin", "-rA", "-p", "no:cacheprovider")
-    assert len(re.findall("^PASSED.*haversin", shown, re.M)) >= 10
+    shown = run(copy, "pytest", "tests/test_ops_table.py", "-k", "haversin or ramp", "-rA", "-p", "no:cacheprovider")
+    for name in ("haversin", "ramp"):
+        assert len(re.findall(f"^PASSED.*{name}", shown, re.M)) >= 10
 
 
 KRON = ("sum(kron(x, y)^2)", "--x", "[1, 2]", "--y", "[3, 4, 5]")  # (1 + 4)(9 + 16 + 25)

@@ -98,8 +98,9 @@ _TAKES = {
 def _annotated(option: Option, rich: bool) -> tuple[Any, Any]:
     names = [f"--{option.name}", *([option.short] if option.short else [])]
     says = option.says
-    if option.choices is not None and option.name == "format":
-        says += f": {', '.join(option.choices())}"
+    choices = [] if option.choices is None else [choice for choice in option.choices() if choice[0].isalpha()]
+    if not all(choice in says for choice in choices):
+        says += f": {', '.join(choices)}"
     if not option.value:
         return Annotated[bool, typer.Option(*names, help=_escaped(says, rich))], False
     return Annotated[str, typer.Option(*names, metavar=option.value, help=_escaped(says, rich))], None

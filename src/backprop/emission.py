@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from backprop import languages
 from backprop.arrays_text import is_array
-from backprop.graph import CONST, INPUT, Graph
+from backprop.kinds.node import with_literals
 from backprop.kinds.real import REAL
 from backprop.languages import Language
 from backprop.languages.common.identifiers import identifier
@@ -64,23 +63,10 @@ def emit(
         function = "value_and_gradient" if nodes else "value"
     elif function:
         _refuse_unless_name(function, language)
-    code = languages.code(syntax, with_constants(graph, known), nodes, language, function, defaults)
+    put_in = with_literals(graph, {graph.inputs[name]: text for name, text in known.items()})
+    code = languages.code(syntax, put_in, nodes, language, function, defaults)
     code.given = known
     return language.write(code)
-
-
-def with_constants(graph: Graph, known: Mapping[str, str]) -> Graph:
-    """The graph in which some inputs are the numbers that they have."""
-    if not known:
-        return graph
-    nodes = {graph.inputs[name]: text for name, text in known.items()}
-    codes, literals = graph.codes[:], dict(graph.literals)
-    for node, text in nodes.items():
-        codes[node] = CONST
-        literals[node] = text
-    inputs = {name: node for name, node in graph.inputs.items() if node not in nodes}
-    assert all(codes[node] == INPUT for node in inputs.values())
-    return replace(graph, codes=codes, literals=literals, inputs=inputs)
 
 
 def _refuse_unless_number(name: str, text: str) -> None:

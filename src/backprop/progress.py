@@ -34,6 +34,7 @@ class Watched:
         self.stream = stream
         self.begun = self.phase_begun = time.monotonic()
         self.phase, self.done, self.total, self.unit = "", 0, 0, ""
+        self.within = ""
         self.is_drawn = self.is_over = False
         self.plain = not (stream.encoding or "ascii").lower().replace("-", "").startswith("utf")
         self.lock = _thread.allocate_lock()
@@ -59,6 +60,7 @@ class Watched:
             of = f" of {self.total:,}" if self.total else ""
             rate = self.done / max(now - self.phase_begun, 1e-9)
             parts.append(f"{self.done:,}{of} {self.unit}".rstrip() + f", {rate:,.0f} a second")
+        parts += [self.within] if self.within else []
         parts.append(f"{now - self.begun:.0f} s")
         while len("  ".join(parts)) >= width and len(parts) > 2:
             del parts[-2]
@@ -99,6 +101,7 @@ def phase(name: str, total: int = 0, unit: str = "") -> None:
     watched = _watched
     if watched is not None:
         watched.phase, watched.done, watched.total, watched.unit = name, 0, total, unit
+        watched.within = ""
         watched.phase_begun = time.monotonic()
 
 
@@ -106,6 +109,12 @@ def at(done: int) -> None:
     """Say how many steps of the phase are done."""
     if _watched is not None:
         _watched.done = done
+
+
+def within(text: str) -> None:
+    """Say how far a long step has come by itself; "" when it is done."""
+    if _watched is not None:
+        _watched.within = text
 
 
 def each(items: Iterable[Item], size: Callable[[Item], int] | None = None) -> Iterable[Item]:

@@ -16,7 +16,7 @@ POINT = {f"x{place}": value for place, value in enumerate((0.3, -0.7, 1.1, 0.9, 
 INPUTS = list(POINT)
 INPUT, ADD, MUL, SIN = range(4)
 LEVELS = 4  # of cells in a wide program
-SHAPES = ("wide", "deep")
+SHAPES, ONE = ("wide", "deep"), "one expression"
 
 
 @dataclass
@@ -73,7 +73,9 @@ def cells(shape: str, size: int) -> list[tuple[int, int, int, int] | tuple[int, 
 
 
 def text(shape: str, size: int) -> str:
-    """As it is typed: a statement a line, each a cell or a sum. Python can read it too."""
+    """As it is typed: a statement a line, each a cell or a sum, or one expression. Python can read it too."""
+    if shape == ONE:
+        return f"f = {expression(size)}\n"
     names = list(INPUTS)
     written = []
     for place, line in enumerate(cells(shape, size)):
@@ -85,6 +87,14 @@ def text(shape: str, size: int) -> str:
             written.append(f"{name} = {v} + sin({v}*{w} + {x})*{c}")
         names.append(name)
     return "\n".join(written) + "\n"
+
+
+def expression(size: int) -> str:
+    """So many operations in one expression: each term has four, and one sign leads on to the next."""
+    parts = [f"x{k % 7}*(x9 + 2.5*sin(x{k % 5}))" for k in range(size // 5)]
+    while len(parts) > 10:  # in brackets of ten, for Python's parser builds its tree by recursion
+        parts = [f"({' + '.join(parts[k : k + 10])})" for k in range(0, len(parts), 10)]
+    return " + ".join(parts)
 
 
 def listed(shape: str, size: int) -> Listed:

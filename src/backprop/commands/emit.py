@@ -23,7 +23,7 @@ from backprop.mistakes import WordMissing
     ),
 )
 def answer(asked: Asked) -> int:
-    """Write value and gradient as straight-line code: numpy, numba, c, torch, jax, sql, polars or plain python.
+    """Write value and gradient as straight-line code in another language, or for another library.
 
     A value on the line, --x 3, puts the number into the code; with --wrt x it stays an input and has it as default,
     and so do the values of --at and of a trace.

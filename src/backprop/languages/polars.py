@@ -40,14 +40,18 @@ def write(code: Code) -> Iterator[str]:
     answers = {names("value"): (None, code.value)} | {
         code.names[name]: (name, text) for name, text in code.slopes.items()
     }
-    texts = {own: _lit(text, name in code.fixed) for own, (name, text) in answers.items()}
-    value = next(iter(texts.values()))
-    finite = [f"{own}=finite({', '.join(dict.fromkeys([text, value]))})" for own, text in texts.items()]
+    finite = []
+    for own, (name, text) in answers.items():
+        # no slope where there is no value
+        varying = [one for key, one in ((name, text), (None, code.value)) if key not in code.literal]
+        answer = _lit(text, name in code.fixed)
+        finite.append(f"{own}=finite({', '.join(dict.fromkeys([answer, *varying]))})" if varying else f"{own}={answer}")
     yield from _call("select", [f"col.{row}.struct.unnest()", *finite])
     yield "    )"
-    yield from ("", "")
-    yield "def finite(x, *also):"
-    yield "    return pl.when(pl.all_horizontal(one.is_finite() for one in (x, *also))).then(x)"
+    if any("=finite(" in one for one in finite):
+        yield from ("", "")
+        yield "def finite(x, *also):"
+        yield "    return pl.when(pl.all_horizontal(one.is_finite() for one in (x, *also))).then(x)"
 
 
 def _lit(text: str, fixed: bool) -> str:

@@ -75,12 +75,14 @@ def write(code: Code) -> Iterator[str]:
         yield f"    FROM {below}"
     yield ")"
     yield f"SELECT {origin_}.*,"
-    value = code.value
-    answers = [f"CASE WHEN isfinite({value}) THEN {value} END AS {quoted(code.unique('value'))}"]
-    for name, text in code.slopes.items():
-        both = f"isfinite({value}) AND isfinite({text})"
-        answers.append(f"CASE WHEN {both} THEN {text} END AS {quoted(code.names[name])}")
-    yield from _items(answers, "    ")
+    answers = [(code.unique("value"), None, code.value)]
+    answers += [(code.names[name], name, text) for name, text in code.slopes.items()]
+    for place, (own, name, text) in enumerate(answers):
+        # no slope where there is no value
+        varying = [one for key, one in ((None, code.value), (name, text)) if key not in code.literal]
+        finite = " AND ".join(f"isfinite({one})" for one in dict.fromkeys(varying))
+        answer = f"CASE WHEN {finite} THEN {text} END" if finite else text
+        yield f"    {answer} AS {quoted(own)}{',' if place + 1 < len(answers) else ''}"
     yield f"FROM {level};"
 
 

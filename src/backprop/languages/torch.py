@@ -17,7 +17,7 @@ def number(value):
 
 def write(code: Code) -> Iterator[str]:
     """The lines of a module with one function."""
-    if any("number(" in text for _, text in code.statements):
+    if any("number(" in text for text in (*(text for _, text in code.statements), *code.slopes.values())):
         code.needs.append(NUMBER)
     yield from imports(code, "import torch")
     yield "@torch.no_grad()"

@@ -26,6 +26,8 @@ from backprop.point import Number, Point, Program
 
 # Rows that have been seen are remembered: data that repeats itself is worked out once.
 REMEMBERED = 1 << 16
+# What is told of a row whose doubles were mended, in brief.
+LOST = "plain doubles lose digits on the way; the answer comes from numbers with more of them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +51,14 @@ class Rows:
         self.nothing = (None,) * len(self.wrt)
         self.known: dict[tuple[float, ...], Careful] = {}
 
-    def at(self, row: tuple[float, ...]) -> Careful:
-        """What is known of a row of finite or infinite numbers, NaN where one is not a number."""
+    def at(self, row: tuple[float, ...], brief: bool = False) -> Careful:
+        """What is known of a row of finite or infinite numbers, NaN where one is not a number.
+
+        In `brief` it is not told where digits were lost, nor how to keep them: that takes longer than to find them.
+        """
         found = self.known.get(row)
         if found is None:
-            found = self._worked_out(row)
+            found = self._worked_out(row, brief)
             if len(self.known) < REMEMBERED:
                 self.known[row] = found
         return found
@@ -64,20 +69,20 @@ class Rows:
         told = "where the slopes on its two sides differ, that of minimum norm is taken"
         return f"kink: {graph.ids[node]} = {graph.formula(node)} is exactly at a kink; {told}"
 
-    def _worked_out(self, row: tuple[float, ...]) -> Careful:
+    def _worked_out(self, row: tuple[float, ...], brief: bool) -> Careful:
         nan = [name for name, number in zip(self.names, row, strict=True) if math.isnan(number)]
         if nan:
             return Careful(None, self.nothing, f"{', '.join(nan)} is NaN", undefined=True)
         inputs = self.constants | dict(zip(self.names, row, strict=True))
         try:
             here = self.program.at(inputs, wrt=self.wrt)
-            return self._of_arrays(here) if not here.is_scalar else self._told(here)
+            return self._of_arrays(here) if not here.is_scalar else self._told(here, brief)
         except (OutputNotANumber, ShapesDiffer, NoSuchElement, UnknownNode, SlopeOfArray):  # so it is in every row
             raise
         except Mistake as mistake:  # such as an index that is out of range at these numbers
             return Careful(None, self.nothing, mistake.cause, undefined=True)
 
-    def _told(self, here: Point) -> Careful:
+    def _told(self, here: Point, brief: bool) -> Careful:
         """The answers, or why there are none. What lies beside the point is not searched: that takes too long."""
         value = here.answer()
         if isinstance(value, Hole):
@@ -89,7 +94,8 @@ class Rows:
         if holes:
             known = tuple(None if isinstance(slope, Hole) else float(slope) for slope in slopes)
             return Careful(float(value), known, "; ".join(holes), undefined=True)
-        told = "; ".join(note.text for note in remarks(here))
+        accuracy = here.accuracy() if brief and not here.singular() else None
+        told = LOST if accuracy is not None and accuracy.mended else "; ".join(note.text for note in remarks(here))
         return Careful(float(value), tuple(map(float, slopes)), told)
 
     def _of_arrays(self, here: Point) -> Careful:

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from backprop import progress
 from backprop.mapping import tables
 from backprop.mapping.careful import Rows
 from backprop.mapping.cells import Column, Doubles, Notes, Numbers
-from backprop.mapping.kernels import kernel
+from backprop.mapping.kernels import Kernel, kernel, wide
 from backprop.mapping.plan import Plan
 from backprop.mapping.tables import Batch, Layout, whole_file
 from backprop.mapping.totals import exact_sum, rounded
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 LOOKED_AT = 4
 # What is off by a greater part than this is told.
 NEAR = 1e-9
+# So many rows of a batch that need care are told of in full; those behind them go quicker and get a shorter note.
+IN_FULL = 100
+WIDER = "plain doubles fail on the way, mostly by a number beyond 1.8e308; the answer comes from numbers that reach further"
+# Rows that need care between two looks at how far they are.
+OFTEN = 256
 SEED = 2025
 
 
@@ -130,6 +136,9 @@ class Worker:
             program, columns, plan.constants, plan.wrt, value_only, plan.engine, plan.rows, plan.careful
         )
         self.rows = Rows(program, columns, plan.constants, plan.wrt)
+        # with a kernel, rows that it does not answer may be very many
+        self.in_bulk = self.kernel.name != "plain"
+        self.wide: Kernel | None = None
 
     def answer(self, batch: Batch) -> Answered:
         """The answers for the rows of a batch. Raises `TableCell`, `ColumnType` and `RowUndefined`."""
@@ -162,9 +171,7 @@ class Worker:
             at_kink = (answers.odd == 1) & finite
             self._tell_kinks(batch, np.flatnonzero(at_kink), answers.kink, notes, counts)
             careful = odd & ~at_kink
-        begun = time.monotonic()
         self._work_out(batch, np.flatnonzero(careful), known, value, slopes, notes, undefined, counts)
-        counts.careful, counts.seconds = int(careful.sum()), time.monotonic() - begun
         even = np.flatnonzero(~odd)
         self._look(batch, even[:: max(1, len(even) // LOOKED_AT)][:LOOKED_AT], given, value, slopes, counts)
         return Answered(batch, given, value, slopes, notes, undefined, counts)
@@ -193,16 +200,21 @@ class Worker:
         counts: Counts,
     ) -> None:
         """Put in the answers of the rows at `places`, one by one, and the notes."""
+        begun = time.monotonic()
+        places = self._answered_wide(batch, places, known, value, slopes, notes, counts)
+        counts.careful = len(places)
         missing = {name: found.missing for name, found in known.items() if found.missing is not None}
         rows = zip(*(found.values[places].tolist() for found in known.values()), strict=True)
-        for place, row in zip(places.tolist(), rows, strict=True):
+        for number_of_them, (place, row) in enumerate(zip(places.tolist(), rows, strict=True)):
+            if not number_of_them % OFTEN:
+                progress.within(f"{number_of_them:,} of {len(places):,} with care" if number_of_them else "")
             without = [name for name, mask in missing.items() if mask[place]]
             if without:
                 columns = ", ".join(self.plan.columns[name].strip() for name in without)
                 found = None
                 note, is_undefined = f"{columns} {'is' if len(without) == 1 else 'are'} missing", True
             else:
-                found = self.rows.at(row)
+                found = self.rows.at(row, brief=self.in_bulk and number_of_them >= IN_FULL)
                 note, is_undefined = found.note, found.undefined
             value[place] = math.nan if found is None or found.value is None else found.value
             for position, of in enumerate(slopes.values()):
@@ -221,6 +233,46 @@ class Worker:
             else:
                 counts.remarked += 1
                 counts.first_remark = min(counts.first_remark or (number, note), (number, note))
+        progress.within("")
+        counts.seconds = time.monotonic() - begun
+
+    def _answered_wide(
+        self,
+        batch: Batch,
+        places: NDArray[Any],
+        known: Mapping[str, Doubles],
+        value: NDArray[np.float64],
+        slopes: Mapping[str, NDArray[np.float64]],
+        notes: dict[int, str],
+        counts: Counts,
+    ) -> NDArray[Any]:
+        """Put in answers of the `wide` kernel behind the first rows, and give the places that it has none for."""
+        import numpy as np
+
+        finite = places[np.logical_and.reduce([np.isfinite(found.values[places]) for found in known.values()])]
+        finite = finite[IN_FULL:]
+        if not len(finite) or not self.in_bulk:
+            return places
+        plan = self.plan
+        self.wide = self.wide or wide(plan.program, list(plan.columns), plan.constants, plan.wrt)
+        if self.wide is None:
+            return places
+        answers = self.wide.run({name: found.values[finite] for name, found in known.items()})
+        fine = answers.odd == 0
+        done = finite[fine]
+        if not len(done):
+            return places
+        other = np.zeros(len(done), bool)  # an infinity that dies out again, as in 1/x^2, is no news
+        for ours, answer in ((value, answers.value), *((slopes[name], answers.slopes[name]) for name in slopes)):
+            other |= ours[done] != answer[fine]
+            ours[done] = answer[fine]
+        mended = done[other]
+        notes.update(dict.fromkeys(mended.tolist(), WIDER))
+        counts.remarked += len(mended)
+        if len(mended):
+            told = batch.first + int(mended[0]), WIDER
+            counts.first_remark = min(counts.first_remark or told, told)
+        return np.setdiff1d(places, done, assume_unique=True)
 
     def _look(
         self,

@@ -71,8 +71,10 @@ def figures(look: Look, missing: str) -> Callable[[Any], str]:
     whole = look.figure
 
     def write(value: Any) -> str:
-        if type(value) is float and -bound < value < bound and value:
-            return form % value
+        if type(value) is float and value - value == 0:  # by no cache, for sums do not come twice
+            if -bound < value < bound:
+                return form % value if value else "0"
+            return str(int(value)) if abs(value) < 1e15 and value == int(value) else form % value
         return missing if value is None else whole(value)
 
     return write

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from harness import MICROSECONDS, Found, Subject, Works
-from operations import text
+from operations import expression, text
 
 OURS, LARK = "backprop", "Lark's own driver, tree"
 SUM, LINES = "one expression", "assignments"
@@ -25,14 +25,6 @@ PARSING = Subject(
     plot="lines",
 )
 SUBJECTS = [PARSING]
-
-
-def expression(size: int) -> str:
-    """So many operations in one expression: each term has four, and one sign leads on to the next."""
-    parts = [f"x{k % 7}*(y + 2.5*sin(x{k % 5}))" for k in range(size // 5)]
-    while len(parts) > 10:  # in brackets of ten, for Python's parser builds its tree by recursion
-        parts = [f"({' + '.join(parts[k : k + 10])})" for k in range(0, len(parts), 10)]
-    return " + ".join(parts)
 
 
 def _works(parse: Callable[[str], Any], size: int, both: bool = True) -> Works:

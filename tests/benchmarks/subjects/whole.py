@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from harness import HERE, SECONDS, Found, NotMeasured, Subject
-from operations import INPUTS, POINT, SHAPES, text
+from operations import INPUTS, ONE, POINT, SHAPES, text
 from scalar_peers import PEERS
 from scratch import kept
 
@@ -16,11 +16,12 @@ OURS = "backprop grad --file"
 
 
 def _subject(shape: str) -> Subject:
+    what = "one expression" if shape == ONE else f"a {shape} program of assignments"
     made = Subject(
-        f"whole-{shape}",
+        f"whole-{shape.rpartition(' ')[2]}",
         f"From text to gradient in a cold process, {shape}",
-        f"`backprop grad --file` on a {shape} program of assignments, at ten inputs, against Python reading the same "
-        "text (with `exec`) into the numbers of each peer.",
+        f"`backprop grad --file` on {what}, ten inputs, against Python reading the same text (with `exec`) into the "
+        "numbers of each peer.",
         sizes=(30, 10**3, 10**5, 10**6),
         quick=(30,),
         measure=SECONDS,
@@ -46,7 +47,9 @@ LARGEST: dict[str, tuple[int, str]] = {
 
 def program(shape: str, size: int) -> Path:
     """The text of a program, in a file."""
-    return kept(f"{shape}-{size}.bp", lambda path: path.write_text(text(shape, size), encoding="utf-8"))
+    return kept(
+        f"{shape.rpartition(' ')[2]}-{size}.bp", lambda path: path.write_text(text(shape, size), encoding="utf-8")
+    )
 
 
 def _ours(file: Path) -> list[str]:
@@ -64,8 +67,8 @@ def _numbers(out: bytes) -> list[float]:
 
 
 def _budgets(subject: Subject, shape: str) -> None:
-    most = 12
-    says = f"text to gradient, {shape}, a program of 10^6 operations in assignments, seconds"
+    most = 9 if shape == ONE else 12
+    says = f"text to gradient, {shape}, 10^6 operations, seconds"
 
     @subject.budget(f"whole {shape}", says, most)
     def _(found: Found) -> float:
@@ -92,4 +95,4 @@ def _budgets(subject: Subject, shape: str) -> None:
         return found.bytes_each(OURS)
 
 
-SUBJECTS = [_subject(shape) for shape in SHAPES]
+SUBJECTS = [_subject(shape) for shape in (*SHAPES, ONE)]

@@ -95,6 +95,7 @@ def _rebuilt(
                 place[node] = small.add(where, [place[alone[node]], bare[node], zero], (0, 0))
     small.output = place[line.output]
     found = StraightLine(small, {name: place[node] for name, node in line.gradient.items()})
+    found.hiding = line.hiding
     found.names = {place[node]: name for node, name in line.names.items() if node in place}
     stay = {place[node] for node in range(len(inside)) if inside[node] and node in place} | set(bare.values())
     return found, stay

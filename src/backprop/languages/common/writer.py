@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping
 from functools import lru_cache
+from math import isfinite
 
+from backprop import ops
+from backprop.graph import Graph
 from backprop.guards import double
 from backprop.languages import Code, Input, Language, Word, number, operands
 from backprop.languages.common.bounds import of_graph, within
@@ -18,6 +22,27 @@ from backprop.writing import Written, needs_brackets, pieces
 LONGEST_EXPRESSION = 70
 
 
+def as_written_by_hand(graph: Graph) -> None:
+    """Put the graph as one would write it: 2*x for x*2, and y/x for y*(1/x) where nothing else needs 1/x."""
+    mul, div = ops.by_name("mul").code, ops.by_name("div").code
+    uses = [0] * len(graph)
+    for operand in graph.args:
+        uses[operand] += 1
+    for node, code in enumerate(graph.codes):
+        if code != mul:
+            continue
+        x, y = graph.operands(node)
+        if y in graph.literals:
+            x, y = y, x
+        for one, other in ((x, y), (y, x)):
+            if graph.codes[other] == div and uses[other] == 1:
+                above, below = graph.operands(other)
+                if graph.literals.get(above) == "1":
+                    graph.codes[node], x, y = div, one, below
+                    break
+        graph.args[graph.offsets[node] : graph.offsets[node + 1]] = array(graph.args.typecode, (x, y))
+
+
 class Writer:
     """A straight line being put into words.
 
@@ -25,6 +50,7 @@ class Writer:
     """
 
     def __init__(self, line: StraightLine, language: Language, function: str, source: str) -> None:
+        as_written_by_hand(line.graph)
         self.stay: set[int] = set()
         if language.raises is not None:
             line, self.stay = lazily(line, language.raises)
@@ -95,6 +121,11 @@ class Writer:
         """The text of a root; it is noted down when it is the same for all inputs."""
         if not self.varies[node]:
             self.code.fixed.add(name)
+        text = self.graph.literals.get(node)
+        if text is not None and isfinite(double(text)):
+            self.code.literal.add(name)
+        if text is not None and (self.language.columns or name in self.code.hiding):
+            return number(self.language, text, self.language.operand)[0]
         return self.operand(node, None)[0]
 
     def uses(self) -> tuple[list[int], int]:

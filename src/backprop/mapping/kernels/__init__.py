@@ -1,9 +1,11 @@
 """Kernels: value and gradient of a program for whole columns at once, by one engine or another.
 
 A kernel answers in plain double precision and says of which rows that is no answer: where something is not finite and
-where a kink is exactly hit. Those rows are worked out one by one (`careful`). An engine is one module, with its `WORDS` and an
-`ENGINE` made of a line: `numpy` is always there, `c` where there is a compiler, `numba` with the extra `fast`; `plain`
-is no kernel at all. To add one, add a module; `_others` says for how many rows it pays without being asked for.
+where a kink is exactly hit. Those rows are worked out one by one (`careful`).
+
+An engine is one module, with its `WORDS` and an `ENGINE` that is made of a line: `numpy` is always there, `c` where
+there is a compiler, `numba` with the extra `fast`; `plain` is no kernel at all. To add one, add a module; `_others`
+says from how many rows on it pays without being asked for.
 
 Engines have words of their own, not those of `languages`: emitted code is read by people and raises or gives nulls as
 its language does, a kernel has no branch, so that a compiler makes vectors of it, and marks its rows instead.
@@ -123,6 +125,19 @@ def kernel(
     return made
 
 
+def wide(program: Program, columns: Sequence[str], constants: Mapping[str, str], wrt: Sequence[str]) -> Kernel | None:
+    """A careful kernel whose numbers reach further than doubles, for rows in which those overflow on the way.
+
+    What it answers has 11 digits at least. None where the processor has no such numbers, and for programs with arrays.
+    """
+    from backprop.mapping.kernels.numpy import HAS_WIDE, Numpy
+
+    try:
+        return Numpy(_line("numpy", program, columns, constants, wrt, careful=True), wide=True) if HAS_WIDE else None
+    except NotElementwise:
+        return None
+
+
 def _others(rows: int | None, operations: int) -> list[str]:
     """The engines that are better than NumPy for so many rows, the best one first."""
     if rows is None:
@@ -164,8 +179,9 @@ def _line(
     from backprop.mapping.kernels.common.line import line
 
     words = import_module(f"{__name__}.{engine}").WORDS
-    found = line(program, columns, constants, wrt, words)
-    return bounds.careful(found, words) if careful else found
+    if not careful:
+        return line(program, columns, constants, wrt, words)
+    return bounds.careful(line(program, columns, constants, wrt, words, bounds.Faithful), words)
 
 
 def _engine(name: str) -> Callable[[Line], Kernel]:

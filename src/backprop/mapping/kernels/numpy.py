@@ -89,7 +89,7 @@ def one_by_one(row: Row) -> Callable[..., Any]:
 
     def value(*operands: float) -> float:
         try:
-            return float(row.value(REAL, *operands))
+            return float(row.value(REAL, *map(float, operands)))
         except (ValueError, ArithmeticError):
             return float("nan")
 
@@ -105,17 +105,20 @@ def one_by_one(row: Row) -> Callable[..., Any]:
 Instruction = tuple[Callable[..., Any], tuple[int, ...], int]
 
 
+# Whether the processor has numbers that reach further than doubles: to 1e4932, on the x86.
+HAS_WIDE = np.finfo(np.longdouble).maxexp > 1024
+
+
 class Numpy:
-    """A kernel out of NumPy calls."""
+    """A kernel out of NumPy calls; a `wide` one works with numbers that reach further, and answers with doubles."""
 
     name = "numpy"
     remark = ""
 
-    def __init__(self, line: Line) -> None:
-        self.line = line
-        self.floats = self.conditions = 0
+    def __init__(self, line: Line, wide: bool = False) -> None:
+        self.line, self.wide = line, wide
+        self.number: Any = np.longdouble if wide else np.float64
         self.code: list[Instruction] = []
-        self.scalars: dict[int, NDArray[Any]] = {}  # registers that hold the same number for every row
         self._compile()
 
     # -- registers: columns, answers, buffers of doubles and of conditions, and literals, told apart by their first part
@@ -211,7 +214,7 @@ class Numpy:
         for call, places in steps:
             *operands, out = (first[sort] + number for sort, number in places)
             self.code.append((call, tuple(operands), out))
-        self.literals = [np.array(double(line.graph.literals[node])) for node in literals]
+        self.literals = [np.array(double(line.graph.literals[node]), self.number) for node in literals]
         self.check = first[place[line.check][0]] + place[line.check][1]
         self.kink_registers = [(first[sort] + number, node) for (sort, number), node in self.kinks]
 
@@ -219,18 +222,18 @@ class Numpy:
         """The answers for n rows, of n doubles for each column."""
         given = self.line.arrays(columns)
         rows = len(given[0]) if given else 0
-        answers = np.empty((len(self.line.answers), rows))
+        answers = np.empty((len(self.line.answers), rows), self.number)
         odd = np.zeros(rows, np.uint8)
         kink = np.full(rows, -1) if self.kink_registers else None
         block = min(BLOCK, rows)
-        buffers = np.empty((self.counts["double"], block))
+        buffers = np.empty((self.counts["double"], block), self.number)
         conditions = np.empty((self.counts["condition"], block), bool)
         with np.errstate(all="ignore"):
             for start in range(0, rows, BLOCK):
                 end = min(start + BLOCK, rows)
                 length = end - start
                 registers = [
-                    *(column[start:end] for column in given),
+                    *(column[start:end].astype(self.number, copy=False) for column in given),
                     *answers[:, start:end],
                     *buffers[:, :length],
                     *conditions[:, :length],
@@ -241,6 +244,9 @@ class Numpy:
                 block_of_answers = answers[:, start:end]
                 np.add(block_of_answers, 0.0, out=block_of_answers)  # -0 is 0
                 self._mark(registers, odd[start:end], None if kink is None else kink[start:end])
+            if self.wide:
+                answers = answers.astype(np.float64)
+                odd[~np.isfinite(answers).all(axis=0)] = 2
         return Answers(answers[0], dict(zip(self.line.slopes, answers[1:], strict=True)), odd, kink)
 
     def _mark(self, registers: list[Any], odd: NDArray[np.uint8], kink: NDArray[np.int64] | None) -> None:

@@ -11,12 +11,16 @@ to numbers below 1e-308 is not seen.
 
 from __future__ import annotations
 
-from collections.abc import Container
+import operator
+from collections.abc import Callable, Container
+from fractions import Fraction
 from typing import Any
 
 from backprop import ops
 from backprop.kinds.node import pruned
+from backprop.kinds.real import REAL
 from backprop.mapping.kernels.common.line import Line, order
+from backprop.ops import Row
 from backprop.rules import formula, rules
 from backprop.straight import Worded
 from backprop.values import values
@@ -29,6 +33,35 @@ DOUBT = "4*2^-53"
 PASSING = frozenset({"neg", "abs", "copy"})
 # Steps, whose results are whole numbers.
 STEPS = frozenset({"floor", "ceil", "round", "sign"})
+# What rounds no operand that is a double, and what fractions tell the rounding of.
+EXACT = PASSING | STEPS | {"min", "max", "where"}
+ARITHMETIC: dict[str, Callable[..., Fraction]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+}
+
+
+class Faithful(Worded):
+    """Kind node in which no literal stands for a number that was rounded on the way: that would look exact.
+
+    >>> kind = Faithful({"add"})
+    >>> tenth, half = kind.typed("0.1"), kind.typed("0.5")
+    >>> [kind.graph.formula(kind.apply(ops.by_name("add"), [one, half])) for one in (tenth, half)]
+    ['0.1 + 0.5', '']
+    """
+
+    def _worked_out(self, row: Row, operands: list[Any]) -> Any:
+        found = super()._worked_out(row, operands)
+        if found is None or isinstance(found, bool) or row.name in EXACT:
+            return found
+        literals = self.graph.literals
+        exactly = ARITHMETIC.get(row.name)
+        if exactly is None:
+            return None
+        true = exactly(*(Fraction(REAL.number(literals[operand])) for operand in operands))
+        return found if true == Fraction(REAL.number(literals[found])) else None
 
 
 def careful(line: Line, words: Container[str], digits: int = DIGITS) -> Line:
@@ -36,7 +69,7 @@ def careful(line: Line, words: Container[str], digits: int = DIGITS) -> Line:
 
     Raises `Wordless` for a rule that needs an operation that is none of the `words`.
     """
-    kind, graph = Worded(words), line.graph
+    kind, graph = Faithful(words), line.graph
     found = values(graph, kind, {graph.inputs[name]: kind.leaf(name) for name in line.columns}, line.roots)
     errors, doubts = _errors(kind)
     for answer in line.answers:

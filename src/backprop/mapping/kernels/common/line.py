@@ -67,9 +67,16 @@ class Line:
 
 
 def line(
-    program: Program, columns: Sequence[str], constants: Mapping[str, str], wrt: Sequence[str], words: Container[str]
+    program: Program,
+    columns: Sequence[str],
+    constants: Mapping[str, str],
+    wrt: Sequence[str],
+    words: Container[str],
+    kind_of: type[Worded] = Worded,
 ) -> Line:
     """The straight line of a program whose inputs are `columns`, or have the same number in each row (`constants`).
+
+    `kind_of` is what writes it, `Worded` or more careful.
 
     Raises `Mistake` for a program that cannot be read or works on arrays, and a name in `wrt` that no node has;
     `Wordless` for an operation that is none of the `words` and is made of nothing else.
@@ -82,13 +89,13 @@ def line(
     # a derivative may be asked for by an input that is no column: its number is put in afterwards
     later = {name: text for name, text in constants.items() if graph.inputs.get(name, -1) in slopes}
     now = {graph.inputs[name]: text for name, text in constants.items() if name in graph.inputs and name not in later}
-    straight = straight_line(with_literals(graph, now), slopes, words, guarded=True)
-    return _folded(straight, list(columns), later, words)
+    straight = straight_line(with_literals(graph, now), slopes, words, guarded=True, kind_of=kind_of)
+    return _folded(straight, list(columns), later, kind_of(words))
 
 
-def _folded(straight: StraightLine, columns: list[str], numbers: Mapping[str, str], words: Container[str]) -> Line:
+def _folded(straight: StraightLine, columns: list[str], numbers: Mapping[str, str], kind: Worded) -> Line:
     """The line with the columns as its inputs in their order, numbers in the place of other inputs."""
-    kind, graph = Worded(words), straight.graph
+    graph = straight.graph
     leaves = {name: kind.leaf(name) for name in columns}
     leaves |= {name: kind.typed(text) for name, text in numbers.items()}
     known = {graph.inputs[name]: leaf for name, leaf in leaves.items() if name in graph.inputs}
