@@ -292,6 +292,9 @@ def test_a_value_alone_has_no_kinks() -> None:
         # which branch is taken hangs on a rounding
         ("where(x*0.1 > 0.3, x, 2*x)", [3.0, 4.0], [2, 0]),
         ("floor(x*10)", [0.3, 0.35], [2, 0]),
+        # a jump may lie above as well as below
+        ("floor((x - 0.2)/0.1)", [0.3, 0.35], [2, 0]),
+        ("(x*0.1) % 0.3", [3.0, math.nextafter(3.0, 0.0), 4.0], [2, 2, 0]),
     ],
 )
 def test_a_careful_kernel_leaves_out_rows_that_have_lost_digits(

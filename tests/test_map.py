@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 from jsonschema import validate
 
 import backprop
-from backprop.mapping import command, run
+from backprop.mapping import command, worker
 from backprop.mapping.cells import Numbers
 from backprop.mapping.kernels import Answers
 from backprop.mapping.plan import plan
-from backprop.mapping.run import Sample, Worker
+from backprop.mapping.sample import Sample
 from backprop.mapping.tables import Batch
 from backprop.mapping.totals import exact_sum, rounded
+from backprop.mapping.worker import Worker
 from backprop.point import Program
 from backprop.schema import map_schema
 from command import call
@@ -328,7 +329,7 @@ def test_a_wrong_answer_is_found_by_the_witnesses(table: Any, monkeypatch: pytes
             x = columns["x"]
             return Answers(np.sin(x), {"x": np.cos(x) * 1.001}, np.zeros(len(x), np.uint8))
 
-    monkeypatch.setattr(run, "kernel", lambda *_: Wrong())
+    monkeypatch.setattr(worker, "kernel", lambda *_: Wrong())
     code, _, err = call("map", "sin(x)", table("x\n0.5\n"), "--check-rows", "1")
     assert code == 1
     assert "check of row 1: DISAGREES: ∂f/∂x is 0.8775825618903728, and 0.87846" in err

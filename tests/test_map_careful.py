@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import backprop
-from backprop.mapping import lines, run
+from backprop.mapping import lines, worker
 from backprop.mapping.kernels import numpy
 from command import call
 
@@ -126,7 +126,7 @@ OVERFLOWS = [
 
 @pytest.mark.parametrize(("program", "true", "ends"), OVERFLOWS)
 def test_many_rows_that_overflow_on_the_way_have_their_true_numbers(program: str, true: Any, ends: Any) -> None:
-    x = np.linspace(float(ends[0]), float(ends[1]), run.IN_FULL + 60)
+    x = np.linspace(float(ends[0]), float(ends[1]), worker.IN_FULL + 60)
     found = backprop.map_rows(program, {"x": x})
     for place, number in enumerate(x.tolist()):
         value, slope = true(number)
@@ -141,12 +141,12 @@ def test_a_row_that_overflows_among_many_costs_little_and_is_noted() -> None:
     found = backprop.map_rows("log(1 + exp(x))", {"x": x})
     assert time.process_time() - begun < 10
     assert "write softplus(x)" in found["note"][0]
-    assert set(found["note"][run.IN_FULL :]) == {run.WIDER}
+    assert set(found["note"][worker.IN_FULL :]) == {worker.WIDER}
     assert (found["f"] == x).all()
 
 
 def test_what_no_number_of_the_processor_holds_is_told_row_by_row() -> None:
-    x = np.linspace(710, 9000, run.IN_FULL + 40)
+    x = np.linspace(710, 9000, worker.IN_FULL + 40)
     found = backprop.map_rows("exp(x)", {"x": x})
     assert np.isnan(found["f"]).all()
     assert all("the value overflows" in note for note in found["note"])

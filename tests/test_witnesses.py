@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from backprop import ops, rules, sympy_child
+from backprop import ops, rules, sympy_child, tracing
 from backprop.accuracy.fine import Fine
 from backprop.graph import Graph
 from backprop.kinds import Hole, Kind
@@ -23,7 +23,7 @@ from backprop.kinds.digits import Digits
 from backprop.notes import notes
 from backprop.ops import ATOM, SUM, Row
 from backprop.point import Point, at
-from backprop.record import Note, Witness
+from backprop.record import Note, Trace, Witness
 from backprop.reverse import Reverse, reverse
 from backprop.rules import Partials
 from backprop.witnesses import child, differences, modes, sympy_rules, verify
@@ -494,3 +494,25 @@ def test_a_step_lost_in_rounding_is_no_slope_of_zero(program: str, x: float) -> 
 def test_a_slope_of_zero_beside_a_large_value_is_still_seen(program: str) -> None:
     [said] = [one for one in verify(at(program, {"x": 0}))[0] if one.by == differences.BY]
     assert (said.verdict, said.value) == ("agrees", 0.0)
+
+
+def test_tables_do_not_wait_for_the_witnesses_but_the_gradient_does() -> None:
+    from backprop.render.look import Look
+    from backprop.render.table import render
+
+    found = tracing.trace("(x*y + z)*x", {"x": 3, "y": -1, "z": 2}, wait=False)
+    waited: list[str] = []
+    shown: list[str] = []
+    judge = found.verdicts
+    assert judge is not None and not found.witnesses
+
+    def spy(trace: Trace) -> None:
+        waited.extend(shown)
+        judge(trace)
+
+    found.verdicts = spy
+    for line in render(found, Look()):
+        shown.append(line)
+    assert any("∂f/∂x" in line for line in waited)
+    assert not any("variable" in line for line in waited)
+    assert shown == list(render(tracing.trace("(x*y + z)*x", {"x": 3, "y": -1, "z": 2}), Look()))

@@ -206,6 +206,8 @@ class Asked:
             renderer = render.by_name(self.words.text("format", "table"))
         else:
             renderer = render.by_suffix(suffix)
+        if renderer.format.name != "table":
+            trace.settle()
         self.show(renderer.render(trace, replace(self.look, figures=self.figures_of(trace.kind))))
 
     def say_birth(self, found: Birth | None) -> None:

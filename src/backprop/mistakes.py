@@ -1449,7 +1449,7 @@ class BoundColumn(Mistake):
 
     def __init__(self, names: list[str]) -> None:
         super().__init__(
-            f"{listed(names)} {'is a column' if len(names) == 1 else 'are columns'} of the table, and given a value too",
+            f"{listed(names)} {'is a column' if len(names) == 1 else 'are columns'} of the table and given a value too",
             "Keep one: take the value out, or use another name in the expression.",
         )
 
@@ -1587,7 +1587,8 @@ class ClusterDiffers(Mistake):
 
     def __init__(self, worker: str, what: str, repair: str = "") -> None:
         super().__init__(
-            f"the worker {worker} {what}", repair or "Install the same versions on every machine; nothing was worked out."
+            f"the worker {worker} {what}",
+            repair or "Install the same versions on every machine; nothing was worked out.",
         )
 
 
@@ -1610,7 +1611,7 @@ class WorkerLost(Mistake):
     def __init__(self, part: str, times: int) -> None:
         super().__init__(
             f"{times} workers ended while they did {part}",
-            "Was there too little memory? Fewer --jobs leave more to each; with -o FOLDER, --resume keeps what is done.",
+            "Was the memory too small? Fewer --jobs leave more to each; with -o FOLDER, --resume keeps what is done.",
         )
 
 
@@ -1775,13 +1776,13 @@ class NoEngine(Mistake):
 
 
 class NoWord(Mistake):
-    """`backprop emit "polygamma(1, x)" --to sql`: an operation that a language has not and cannot make of others."""
+    """`backprop emit "polygamma(1, x)" --to sql`: an operation that a language, or an engine, cannot make of others."""
 
     code = "no-word"
-    title = "cannot be written in that language"
+    title = "no word for an operation"
 
     def __init__(self, operation: str, language: str, others: Sequence[str]) -> None:
-        repair = f"Languages that have it: {', '.join(others)}" if others else "Write it out in simpler operations."
+        repair = f"These have it: {', '.join(others)}" if others else "Write it out in simpler operations."
         super().__init__(f"{language} has no {operation}, and I know nothing to make it of there", repair)
 
 

@@ -213,6 +213,8 @@ class Trace:
     mended: list[str] = field(default_factory=list)
     figures: int = field(default=DEFAULT_FIGURES, compare=False)
     written_steps: Sequence[Step] | None = field(default=None, compare=False)
+    # puts in what the witnesses say, where they are still at work
+    verdicts: Callable[[Trace], None] | None = field(default=None, compare=False, repr=False)
 
     @property
     def steps(self) -> Sequence[Step]:
@@ -225,9 +227,16 @@ class Trace:
             self.written_steps = steps(self, self.figures)
         return self.written_steps
 
+    def settle(self) -> None:
+        """Wait for witnesses that are still at work, whose word is in `witnesses` and `notes` then."""
+        verdicts, self.verdicts = self.verdicts, None
+        if verdicts is not None:
+            verdicts(self)
+
     @property
     def exit_code(self) -> int:
         """0 fine, 1 a witness disagrees, 3 an answer is undefined at this point, or not proven."""
+        self.settle()
         if any(note.code in ("undefined", "not-proven") for note in self.notes):
             return 3
         return 1 if any(witness.verdict == "DISAGREES" for witness in self.witnesses) else 0

@@ -67,7 +67,7 @@ class SourceTexts(MutableMapping[int, str]):
         self.told.pop(node, None)
 
     def __contains__(self, node: object) -> bool:
-        at = bisect_left(self.nodes, node)  # type: ignore[call-overload]
+        at = bisect_left(self.nodes, node)  # type: ignore[call-overload]  # any object may be asked for
         return bool(at < len(self.nodes) and self.nodes[at] == node)
 
     def __iter__(self) -> Iterator[int]:
@@ -79,6 +79,7 @@ class SourceTexts(MutableMapping[int, str]):
     def __repr__(self) -> str:
         return f"SourceTexts({dict(self)})"
 
+    # that of a mapping may give anything in place of a text; and it asks for what is not there by an exception
     def get(self, node: int, otherwise: str | None = None) -> str | None:  # type: ignore[override]
         return self[node] if node in self else otherwise  # noqa: SIM401
 

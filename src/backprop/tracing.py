@@ -52,8 +52,12 @@ def trace(
     convention: str = MINIMUM_NORM,
     rounding: bool = False,
     opened: Sequence[str] | None = None,
+    wait: bool = True,
 ) -> Trace:
-    """The Trace of a program at a point; see `backprop.trace`."""
+    """The Trace of a program at a point; see `backprop.trace`.
+
+    Without `wait` the witnesses may still be at work: `Trace.settle` waits for what they say.
+    """
     if isinstance(program, str):
         program = Program(program)
     kind = kinds.by_name(kind, limit)
@@ -82,13 +86,19 @@ def trace(
 
     running = start(here)
     found = _assemble(here, mode, figures, opened)
-    progress.phase("checking")
-    witnesses, more = running.finish()
-    # what doubles are worth is told when it is little, or asked for
-    found.witnesses.extend(one for one in witnesses if one.by != ROUNDING or one.verdict == "inaccurate")
-    if rounding:
-        _tell_rounding(here, found)
-    found.notes = merged(found.notes, more)
+
+    def judge(found: Trace) -> None:
+        progress.phase("checking")
+        witnesses, more = running.finish()
+        # what doubles are worth is told when it is little, or asked for
+        found.witnesses.extend(one for one in witnesses if one.by != ROUNDING or one.verdict == "inaccurate")
+        if rounding:
+            _tell_rounding(here, found)
+        found.notes = merged(found.notes, more)
+
+    found.verdicts = judge
+    if wait or rounding:  # the digits stand beside the values
+        found.settle()
     return found
 
 

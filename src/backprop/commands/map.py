@@ -84,6 +84,7 @@ def answer(asked: Asked) -> int:
     from backprop.mapping import run
     from backprop.mapping.partitions import files
     from backprop.mapping.plan import plan as planned
+    from backprop.mapping.sample import checked
     from backprop.mapping.tables import Source
 
     words = asked.words
@@ -132,7 +133,7 @@ def answer(asked: Asked) -> int:
         else:
             outcome = run.map_table(plan, batches, sink, format, layout, stop=stop, check_rows=sampled)
     agree = []
-    for one in run.checked(plan, outcome.sample.rows):
+    for one in checked(plan, outcome.sample.rows):
         asked.say(f"check of row {one.row}: {one.text}")
         agree.append(one.agrees)
     for line in mapping.told(plan, outcome.counts):

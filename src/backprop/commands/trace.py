@@ -71,6 +71,7 @@ def answer(asked: Asked) -> int:
         convention=asked.convention,
         rounding=words.flag("rounding"),
         opened=asked.opened,
+        wait=False,
     )
     asked.show_trace(found)
     return found.exit_code

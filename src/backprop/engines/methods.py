@@ -110,6 +110,10 @@ def _of_math(name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _expression(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
 class _Writer(ast.NodeTransformer):
     """A method on its way to being a function: without `self`, without exceptions."""
 
@@ -149,7 +153,7 @@ class _Writer(ast.NodeTransformer):
     def visit_Import(self, node: ast.Import) -> ast.stmt:
         raise Uncompilable(self.name)
 
-    visit_ImportFrom = visit_Import  # type: ignore[assignment]
+    visit_ImportFrom = visit_Import  # type: ignore[assignment]  # it refuses, whatever is imported
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         """A division by 0 raises in Python."""
@@ -165,7 +169,7 @@ class _Writer(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         called = node.func
         if isinstance(called, ast.Attribute) and ast.unparse(called) == "self.number":
-            return ast.parse(repr(REAL.number(ast.literal_eval(node.args[0])))).body[0].value  # type: ignore[attr-defined,no-any-return]
+            return _expression(repr(REAL.number(ast.literal_eval(node.args[0]))))
         node.args = [self.visit(one) for one in node.args]
         if isinstance(called, ast.Attribute):
             owner = ast.unparse(called.value)
@@ -197,5 +201,5 @@ class _Writer(ast.NodeTransformer):
         if isinstance(found, float) and found != found:
             return ast.Name("NAN", ast.Load())
         if isinstance(found, (int, float)) or (isinstance(found, tuple) and all(isinstance(x, float) for x in found)):
-            return ast.parse(repr(found)).body[0].value  # type: ignore[attr-defined,no-any-return]
+            return _expression(repr(found))
         raise Uncompilable(self.name)

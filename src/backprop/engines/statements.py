@@ -106,6 +106,7 @@ class Number:
     def __ge__(self, other: Any) -> Condition:
         return self._compared(">=", other)
 
+    # what an object's own give is a bool; here a comparison is written down
     def __eq__(self, other: object) -> Condition:  # type: ignore[override]
         return self._compared("==", other)
 

@@ -293,15 +293,21 @@ class Tape:
 
     def _forward(self, shapes: Sequence[tuple[int, int]], careful: bool) -> None:
         names = ["codes", "offsets", "args", "values", "partials", "moving", "told"]
-        out = self._function(
-            "careful_forward" if careful else "forward",
-            [*names, "exact_zero", "wrong", "strain"] if careful else names,
-            f"return {DECLINED}",
-        )
+        if careful:
+            names += ["exact_zero", "wrong", "strain"]
+        apart = careful and not self.python
+        if apart:
+            for code, arity in shapes:
+                self._step("forward", code, arity, ["node", "first", *names[2:]])
+        out = self._function("careful_forward" if careful else "forward", names, f"return {DECLINED}")
         out.add("first = 0")
         with out.block("for node, code in enumerate(codes):"):
             for code, arity in self._branches(out, shapes):
-                self._value(out, ops.rows()[code], arity, careful)
+                if apart:
+                    self._taken(out, "forward", code, arity, ["node", "first", *names[2:]])
+                else:
+                    self._value(out, ops.rows()[code], arity, careful)
+                out.add(f"first += {arity}")
             with out.block("elif code >= 0:" if shapes else "if code >= 0:"):
                 out.add(out.fail)
         out.add("return 0")
@@ -344,7 +350,6 @@ class Tape:
                         self._still(out, row, arity, k, known)
         if careful:
             self._wrong(out, row, arity)
-        out.add(f"first += {arity}")
 
     def _distances(self, out: Statements, row: Row, arity: int, known: Sequence[Number]) -> str:
         """Take note of a kink. Gives the condition for being away from it, "" for a row that has none."""
@@ -461,16 +466,33 @@ class Tape:
                 out.add("total += LEAST")
         out.add("wrong[node] = total")
 
+    def _step(self, walk: str, code: int, arity: int, names: Sequence[str]) -> None:
+        """One operation of a careful walk as a function: a compiler's time grows with the square of a function."""
+        out = self._function(f"{walk}_{code}_{arity}", names, f"return {DECLINED}")
+        if walk == "forward":
+            self._value(out, ops.rows()[code], arity, True)
+        else:
+            self._back_carefully(out, ops.rows()[code], arity)
+        out.add("return 0")
+        self._put(out)
+
+    def _taken(self, out: Statements, walk: str, code: int, arity: int, given: Sequence[str]) -> None:
+        """The call of such a step."""
+        with out.block(f"if {walk}_{code}_{arity}({', '.join(given)}) == {DECLINED}:"):
+            out.add(out.fail)
+
     def _backward(self, shapes: Sequence[tuple[int, int]], careful: bool) -> None:
         if not careful and not self.python:
             self._backward_along_edges()
             return
         names = ["codes", "offsets", "args", "partials", "adjoints"]
-        out = self._function(
-            "careful_backward" if careful else "backward",
-            [*names, "values", "exact_zero", "of_values", "strain", "wrong"] if careful else names,
-            f"return {DECLINED}",
-        )
+        if careful:
+            names += ["values", "exact_zero", "of_values", "strain", "wrong"]
+        given = ["node", "first", "adjoint", "carried", "size", *names[2:]]
+        if careful and not self.python:
+            for code, arity in shapes:
+                self._step("backward", code, arity, given)
+        out = self._function("careful_backward" if careful else "backward", names, f"return {DECLINED}")
         with out.block("for node in range(len(codes) - 1, -1, -1):"):
             out.add("adjoint = adjoints[node]")
             if not careful:
@@ -484,7 +506,10 @@ class Tape:
                 out.add("carried = wrong[node]")
                 out.add("size = abs(adjoint)")
                 for code, arity in self._branches(out, shapes):
-                    self._back_carefully(out, ops.rows()[code], arity)
+                    if self.python:
+                        self._back_carefully(out, ops.rows()[code], arity)
+                    else:
+                        self._taken(out, "backward", code, arity, given)
             else:
                 for code, arity in self._branches(out, shapes):
                     self._back(out, code, arity)

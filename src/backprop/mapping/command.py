@@ -11,8 +11,9 @@ from backprop import progress
 from backprop.bindings import split
 from backprop.figures import json_value
 from backprop.mapping import tables
+from backprop.mapping.counts import Counts
 from backprop.mapping.plan import Plan
-from backprop.mapping.run import Counts, Outcome
+from backprop.mapping.run import Outcome
 from backprop.mapping.tables import Layout, Reader
 from backprop.mistakes import GivenTwice, OptionValue
 

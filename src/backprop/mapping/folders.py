@@ -14,8 +14,11 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
-from backprop.mapping.run import Counts, Lost, Outcome, Sample, Sampled, Totals
+from backprop.mapping.counts import Counts, Lost
+from backprop.mapping.run import Outcome
+from backprop.mapping.sample import Sample, Sampled
 from backprop.mapping.tasks import Done
+from backprop.mapping.totals import Totals
 from backprop.mapping.whole import await_part, is_unfinished, is_whole, sweep, whole_part
 from backprop.mistakes import CannotRead, CannotResume, CannotWrite, FolderTaken
 

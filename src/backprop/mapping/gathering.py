@@ -11,13 +11,16 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, BinaryIO
 
 from backprop.mapping import tables
+from backprop.mapping.counts import Counts
 from backprop.mapping.crews import Alone, Cluster, Crew, Processes, versions
 from backprop.mapping.folders import Folder
 from backprop.mapping.partitions import told
 from backprop.mapping.plan import Plan, arrays_in
-from backprop.mapping.run import Counts, Outcome, Sample, Totals
+from backprop.mapping.run import Outcome
+from backprop.mapping.sample import Sample
 from backprop.mapping.tables import Layout, Source, whole_file
 from backprop.mapping.tasks import Done, Task, employed, in_order, nothing_yet, prepare, schema_of, stamp, steps
+from backprop.mapping.totals import Totals
 from backprop.mapping.whole import await_part
 from backprop.mistakes import OptionValue
 

@@ -46,12 +46,18 @@ def _row_end(file: BinaryIO, begin: int, least: int, separator: str) -> int:
         file.seek(whole + len(data))
         more = file.read(PIECE)
         data += more
-        found = data.rfind(b"\n") + 1 if b'"' not in data else _rows(separator).match(data).end()  # type: ignore[union-attr]
+        found = data.rfind(b"\n") + 1 if b'"' not in data else _whole_rows(data, separator)
         if whole + found >= least:
             return _first_end(data, found, least - whole, separator) + whole
         whole, data = whole + found, data[found:]
         if not more:
             return whole + len(data)
+
+
+def _whole_rows(data: bytes, separator: str) -> int:
+    """Where the last of the rows ends that are whole."""
+    rows = _rows(separator).match(data)
+    return 0 if rows is None else rows.end()
 
 
 def _first_end(data: bytes, found: int, least: int, separator: str) -> int:

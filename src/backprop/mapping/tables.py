@@ -322,4 +322,4 @@ def _packed(file: BinaryIO, path: str) -> Iterator[BinaryIO]:
     import gzip
 
     with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:  # the same rows give the same bytes
-        yield packed  # type: ignore[misc]
+        yield packed  # type: ignore[misc]  # a stream of bytes in all but its type

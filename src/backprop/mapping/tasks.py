@@ -18,12 +18,16 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from backprop.mapping import tables
+from backprop.mapping.counts import Counts
 from backprop.mapping.crews import Crew, refuse_other_versions, versions
 from backprop.mapping.partitions import told
 from backprop.mapping.plan import Plan
-from backprop.mapping.run import Counts, Outcome, Sample, Totals, Worker, led
+from backprop.mapping.run import Outcome, led
+from backprop.mapping.sample import Sample
 from backprop.mapping.tables import Layout, Source
+from backprop.mapping.totals import Totals
 from backprop.mapping.whole import whole_part
+from backprop.mapping.worker import Worker
 from backprop.mistakes import CannotRead, Mistake, OtherColumns, WorkerLost
 
 # How often a task may lose its worker: together with others twice, then alone.

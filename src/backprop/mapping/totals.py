@@ -9,12 +9,15 @@ fractions, and rounded once, at the end.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from backprop.mapping.worker import Answered
 
 # Beyond this the power of two that is cut at could be too large for a double.
 _LARGE = 2.0**900
@@ -57,3 +60,43 @@ def rounded(total: Fraction) -> float:
         return float(total)
     except OverflowError:
         return math.inf if total > 0 else -math.inf
+
+
+@dataclass(slots=True)
+class Totals:
+    """Exact sums of the value and the slopes over the rows that have all of them (`answered`)."""
+
+    answered: int = 0
+    sums: dict[str, Fraction] = field(default_factory=dict)
+    infinite: dict[str, float] = field(default_factory=dict)
+
+    def add_rows(self, rows: Answered) -> None:
+        """Put in the rows of a batch."""
+        import numpy as np
+
+        whole = ~rows.undefined
+        self.answered += int(whole.sum())
+        for name, found in {"": rows.value, **rows.slopes}.items():
+            numbers = found[whole]
+            finite = np.isfinite(numbers)
+            if not finite.all():
+                self.infinite[name] = self.infinite.get(name, 0.0) + float(numbers[~finite].sum())
+                numbers = numbers[finite]
+            self.sums[name] = self.sums.get(name, Fraction(0)) + exact_sum(numbers)
+
+    def add(self, other: Totals) -> None:
+        """Put in the sums of other rows; the order does not matter."""
+        self.answered += other.answered
+        for name, total in other.sums.items():
+            self.sums[name] = self.sums.get(name, Fraction(0)) + total
+        for name, total_of in other.infinite.items():
+            self.infinite[name] = self.infinite.get(name, 0.0) + total_of
+
+    def number(self, name: str, mean: bool) -> float | None:
+        """The sum of the slopes by a name ("" for the value), or their mean; None for the mean of no rows."""
+        if name in self.infinite:
+            return self.infinite[name]
+        if mean and not self.answered:
+            return None
+        total = self.sums.get(name, Fraction(0))
+        return rounded(total / self.answered if mean else total)

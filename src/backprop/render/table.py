@@ -74,6 +74,8 @@ def _sections(trace: Trace, look: Look, program: bool) -> Iterator[str]:
         yield from _limits(trace, look)
     if trace.value is not None:
         yield from _slopes_table(trace, look)
+    trace.settle()  # what stands above does not wait for the witnesses
+    if trace.value is not None:
         yield from _gradient(trace, look)
     yield from _notes(trace, look)
     if trace.birth is not None:

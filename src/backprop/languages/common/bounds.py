@@ -40,7 +40,7 @@ def _power(x: Range, n: Range) -> Range:
 
 
 def _rounded(function: Callable[[float], float]) -> Callable[[Range], Range]:
-    return lambda x: (function(x[0]), function(x[1])) if math.isfinite(x[0] + x[1]) else EVERY
+    return lambda x: (float(function(x[0])), float(function(x[1]))) if all(map(math.isfinite, x)) else EVERY
 
 
 def _decided(holds: bool, fails: bool) -> Range:

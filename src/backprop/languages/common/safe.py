@@ -11,7 +11,7 @@ from collections.abc import Container, Sequence
 from typing import Any
 
 from backprop import ops
-from backprop.guards import ANY, SHOWING, both, conjuncts, demands, opposite
+from backprop.guards import ANY, SHOWING, SILENT, both, conjuncts, demands, opposite
 from backprop.languages.common import bounds
 from backprop.ops import Row
 from backprop.straight import Worded
@@ -22,8 +22,6 @@ DEEPEST = 8
 MOST_SOURCES = 256
 # Rows that may be infinite where their operands are numbers and they have a value.
 OVERFLOWING = frozenset({"exp", "exp2", "expm1", "sinh", "cosh", "pow", "gamma", "factorial", "polygamma"})
-# Rows that give a number in double arithmetic where they have no value: atan2(0, 0).
-SILENT = frozenset({"atan2"})
 
 # Rows that are NaN, and never infinite, where they have no value: it is seen below a fraction bar too.
 NAN_ALONE = frozenset({"sqrt", "asin", "acos", "acosh", "mod"})

@@ -262,8 +262,10 @@ class ArrowWriter:
             return pc.fill_null(text, "") if text.null_count else text
         if isinstance(column, Notes) and not column.told:
             return pa.repeat("", column.rows)
-        is_text = isinstance(column, ArrowCells)
-        text = column.array if is_text else pa.array(column.texts(self.layout.decimal), pa.string())  # type: ignore[attr-defined]
+        if isinstance(column, ArrowCells):
+            text = column.array
+        else:
+            text = pa.array(column.texts(self.layout.decimal), pa.string())
         needs = pc.match_substring_regex(text, _NEEDS_QUOTES.format(re.escape(self.layout.separator)))
         if pc.any(needs).as_py():
             quoted = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")

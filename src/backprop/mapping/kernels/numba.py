@@ -105,7 +105,7 @@ def _written(line: Line, node: int) -> str:
 def loaded(text: str) -> Any:
     """The function of a source, compiled or as it was kept. Raises `Unavailable`."""
     try:
-        import numba  # noqa: F401
+        import numba  # noqa: F401 -- the loop that is written imports it
     except ImportError:
         raise Unavailable("it is not installed", "fast") from None
     found = kept_modules.load("rows", text)

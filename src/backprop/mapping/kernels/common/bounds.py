@@ -33,6 +33,8 @@ DOUBT = "4*2^-53"
 PASSING = frozenset({"neg", "abs", "copy"})
 # Steps, whose results are whole numbers.
 STEPS = frozenset({"floor", "ceil", "round", "sign"})
+# The kink of a row is the distance from the jump below; this is that from the one above.
+JUMP_ABOVE = {"floor": "x - floor(x) - 1", "ceil": "x - floor(x) - 1", "mod": "x % y - y"}
 # What rounds no operand that is a double, and what fractions tell the rounding of.
 EXACT = PASSING | STEPS | {"min", "max", "where"}
 ARITHMETIC: dict[str, Callable[..., Fraction]] = {
@@ -124,7 +126,8 @@ def _errors(kind: Worded) -> tuple[dict[int, Any], list[Any]]:
             reach = inexact[0]
             for one in inexact[1:]:
                 reach = kind.add(reach, one)
-            for text in row.kinks(len(operands)):
+            above = [JUMP_ABOVE[row.name]] if row.name in JUMP_ABOVE else []
+            for text in (*row.kinks(len(operands)), *above):
                 distance = _size(kind, kind.formula(text, row, operands, node))
                 doubts.append(_apply(kind, "le", distance, kind.scale(reach, doubt)))
         if row.gives_condition or row.name in STEPS:
