@@ -251,6 +251,13 @@ def test_an_interrupt_while_modules_are_loading_is_130_and_silent(module: str) -
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
+def test_the_door_listens_for_an_interrupt_before_anything_of_ours_is_loaded() -> None:
+    code = "import sys; from backprop.__main__ import main; print(*(name for name in sys.modules if 'backprop' in name))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    loaded = {name for name in done.stdout.split() if not name.startswith("__editable__")}
+    assert loaded == {"backprop", "backprop.__main__"}
+
+
 def test_an_interrupt_leaves_no_half_file(tmp_path: Path) -> None:
     path = tmp_path / "steps.ndjson"
     line = [*COMMAND, "step", "param w = 1; w^2", "--steps", "100000000", "--format", "ndjson", "-o", str(path)]

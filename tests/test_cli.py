@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
+import shlex
 import signal
 import stat
 import subprocess
@@ -467,9 +469,13 @@ def test_every_example_in_the_help_runs(tmp_path: Path, monkeypatch: pytest.Monk
     pq.write_table(pa.table({"x": [1.0], "y": [2.0]}), tmp_path / "trades" / "a.parquet")
     for command in commands.every():
         for example in command.examples:
-            line = f'backprop() {{ {sys.executable} -m backprop "$@"; }}; {example}'
-            done = shell(line)
-            assert (done.returncode, done.stderr) == (0, b""), example
+            if set("|*<>;") & set(re.sub('"[^"]*"', "", example)):  # a shell has something to do in it
+                done = shell(f'backprop() {{ {sys.executable} -m backprop "$@"; }}; {example}')
+                assert (done.returncode, done.stderr) == (0, b""), example
+            else:
+                name, *words = shlex.split(example)
+                assert name == "backprop"
+                assert call(*words)[::2] == (0, ""), example
 
 
 def test_no_arguments_is_a_call_for_help_and_version_is_one_line() -> None:

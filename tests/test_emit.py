@@ -263,6 +263,8 @@ def _daring(language: str, program: str, point: dict[str, float]) -> None:
     for name, slope in slopes.items():
         if not isinstance(slope, Hole):
             assert found[1][name] == pytest.approx(slope, rel=1e-9, abs=1e-9), (program, at)
+        elif not re.search(r"\((\w+)\) - \(\1\)", program):  # x - x moves with nothing, whatever the slope of x is
+            assert math.isnan(found[1][name]) or any(math.isinf(one) for one in tape(there)), (program, at, name)
 
 
 def tape(there: Point) -> list[float]:
@@ -344,6 +346,41 @@ def test_where_there_is_no_value_there_is_no_slope(language: str, tmp_path: Path
             found = run(language, codes[program], [point], list(point))[0]
         assert math.isnan(found[0]), program
         assert all(map(math.isnan, found[1].values())), (program, found)
+
+
+@pytest.mark.parametrize("language", [*QUICK, "c"])
+def test_a_negative_number_to_a_power_has_values_and_no_slope(language: str, tmp_path: Path) -> None:
+    here(language)
+    found = run(language, code("(-0.5)^y", language), [{"y": 2.0}], ["y"], tmp_path)
+    assert found[0][0] == 0.25
+    assert math.isnan(found[0][1]["y"])
+
+
+def test_a_difference_of_the_same_is_still_a_number_to_compare_with() -> None:
+    found = run("python", code("max(y - y, x)", "python"), [{"y": 1.0, "x": -0.5}], ["y", "x"])
+    assert found == [(0.0, {"y": 0.0, "x": 0.0})]
+
+
+BESIDE_INFINITY = [
+    ("sqrt(relu(x))", 0.0),
+    ("sqrt(abs(x))", 0.0),
+    ("sqrt(max(x, 0))", 0.0),
+    ("cbrt(relu(x))", 0.0),
+    ("sqrt(hypot(x, 0*x))", 0.0),
+    ("sqrt(clip(x, 0, 1))", 0.0),
+    ("where(x > 0, 1, 0)*(1/x)", 0.0),
+]
+
+
+@pytest.mark.parametrize("language", BY_TIME)
+def test_the_0_of_a_kink_hides_no_infinite_slope(language: str, tmp_path: Path) -> None:
+    """sqrt(relu(x)) has the slopes 0 and infinity on the two sides of 0: 0·inf is not guessed."""
+    here(language)
+    for program, at in BESIDE_INFINITY:
+        found = run(language, code(program, language), [{"x": at}, {"x": -2.0}], ["x"], tmp_path)
+        assert math.isnan(found[0][1]["x"]), program
+        slope = finite(Program(program).at({"x": -2.0}).gradient()["x"])
+        assert found[1][1]["x"] == pytest.approx(slope, rel=1e-12), program
 
 
 @pytest.mark.parametrize("language", ["numpy", "c"])
@@ -601,6 +638,9 @@ def test_code_goes_to_a_file_whole(tmp_path: Path) -> None:
         (["x", "--to", "c", "--name", "while"], "--name cannot be while"),
         (["x", "--to", "c", "--name", "α"], "--name cannot be α"),
         (["x", "--to", "numpy", "--name", "a b"], "--name cannot be a b"),
+        (["gamma(x)", "--to", "c"], "The gradient alone needs it: --value-only"),
+        (["x*y", "--to", "c", "--name", "x"], "x is an input of the program"),
+        (["x*rate", "--to", "c", "--rat", "3"], "Did you mean rate?"),
         (["x*y", "--to", "numpy", "--wrt", "q"], "q"),
         (["x*y", "--to", "numpy", "--x", "1..2"], "x is all of"),
         (["x*y", "--to", "numpy", "--x", "nan"], "x is NaN"),
@@ -612,6 +652,34 @@ def test_what_cannot_be_written_is_told(words: list[str], told: str) -> None:
     status, out, err = call("emit", *words)
     assert (status, out) == (2, "")
     assert told in err
+
+
+def test_the_ending_of_the_file_tells_the_language_where_there_is_one(tmp_path: Path) -> None:
+    for ending, begins in (("c", "/* Value"), ("sql", "-- Value")):
+        target = tmp_path / f"f.{ending}"
+        assert call("emit", "x^2", "-o", str(target)) == (0, "", "")
+        assert target.read_text(encoding="utf-8").startswith(begins)
+    status, _, err = call("emit", "x^2", "-o", str(tmp_path / "f.py"))
+    assert status == 2
+    assert "Write --to with one of: jax, numba, numpy, polars, python, torch" in err
+    assert not (tmp_path / "f.py").exists()
+
+
+def test_a_name_that_the_language_takes_is_told_where_it_was_changed() -> None:
+    assert "Names: lambda is lambda_." in code("lambda*x₁", "python")
+    assert "Names: double is double_." in code("double*x", "c")
+    assert "Names:" not in code("α*x₁", "c")
+
+
+def test_a_condition_is_written_once() -> None:
+    lines = code("y = log(x)*sin(x); where(x > 1, y + z*y, z)", "python")
+    assert " or " not in lines
+    assert "math.log(x) if t1 else 0.0" in lines
+
+
+def test_numbers_stand_first_and_no_reciprocal_is_multiplied() -> None:
+    assert "d_x = 2*x\n" in code("x^2", "python")
+    assert "d_x = y/x\n" in code("log(x)*y", "python")
 
 
 def test_a_mistake_of_arrays_and_of_a_name_has_its_class() -> None:

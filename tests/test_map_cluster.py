@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +29,7 @@ pytestmark = pytest.mark.skipif(
     find_spec("distributed") is None, reason="the extra cluster is not installed: pip install 'backprop-trace[cluster]'"
 )
 
+README = Path(__file__).parent.parent / "README.md"
 # What a worker does at most: once more after it was lost.
 ALLOWED_FAILURES = 1
 QUICK = {
@@ -269,3 +272,71 @@ class Later(Cluster):
 
     def _compare(self, longest: float) -> None:
         pass
+
+
+# -- the three commands of the README --------------------------------------------------------------------------------
+
+
+def three_commands() -> tuple[str, str, str]:
+    """The commands of the README that begin with `dask scheduler`, each on one line."""
+    found = re.search(r"^```(?:sh|bash)\n(dask scheduler\b.*?)^```$", README.read_text(encoding="utf-8"), re.M | re.S)
+    if found is None:
+        pytest.skip("README.md shows no block that begins with `dask scheduler`, so there is nothing that may be wrong")
+    lines = (line.partition(" #")[0].strip() for line in found[1].replace("\\\n", " ").splitlines())
+    scheduler, worker, question = [line for line in lines if line and not line.startswith("#")]
+    return scheduler, worker, question
+
+
+def shell(command: str, place: Path, log: str) -> subprocess.Popen[bytes]:
+    """A shell of its own that runs the command in a folder, in a group of its own."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    with open(place / log, "wb") as said:
+        return subprocess.Popen(
+            ["bash", "-c", command],
+            cwd=place,
+            env=os.environ | {"PATH": path, "NO_COLOR": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the README writes for a shell such as bash, and none is here")
+def test_the_three_commands_of_the_readme_do_what_they_say(machines: Machines, tmp_path: Path) -> None:
+    import socket
+
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    scheduler, worker, question = three_commands()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    address = re.search(r"--cluster (tcp://\S+:(\d+))", question)
+    assert address is not None
+    assert f" {address[1]} " in f"{worker} "  # the worker is told the same
+    there = {address[1]: f"tcp://127.0.0.1:{port}"}
+    data = re.search(r'"([^"]*)/\*\.parquet"', question)
+    assert data is not None
+    folder = tmp_path / data[1]
+    folder.mkdir(parents=True)
+    columns = {"x": [0.5 * row for row in range(60)], "y": [float(row % 7) for row in range(60)]}
+    for place in range(3):
+        rows = slice(20 * place, 20 * place + 20)
+        table = pyarrow.table({name: column[rows] for name, column in columns.items()})
+        parquet.write_table(table, folder / f"{place}.parquet")
+    # The port of the README may be taken here, and so may that of the dashboard: nothing else is changed.
+    machines.started.append(shell(f"{scheduler} --port {port} --dashboard-address :0", tmp_path, "scheduler.log"))
+    machines.started.append(shell(worker.replace(address[1], there[address[1]]), tmp_path, "worker.log"))
+    joined(there[address[1]], 1).close()
+    for _ in range(2):  # the second time every part is there
+        asked = shell(question.replace(address[1], there[address[1]]), tmp_path, "map.log")
+        machines.started.append(asked)
+        assert (asked.wait(timeout=60), (tmp_path / "map.log").read_text(encoding="utf-8")) == (0, "")
+    out = re.search(r"-o (\S+)/", question)
+    assert out is not None
+    found = pyarrow.concat_tables(parquet.read_table(one) for one in sorted((tmp_path / out[1]).iterdir()))
+    # (2x + 0.5 - y)^2: its slopes are 4 and -2 times what is squared.
+    squared = [2 * x + 0.5 - y for x, y in zip(columns["x"], columns["y"], strict=True)]
+    assert found["f"].to_pylist() == [one * one for one in squared]
+    assert found["d_x"].to_pylist() == [4 * one for one in squared]
+    assert found["d_y"].to_pylist() == [-2 * one for one in squared]

@@ -407,6 +407,13 @@ def test_infinities_and_nan_are_words_in_json() -> None:
     assert [json.loads(line)["f"] for line in out.splitlines()] == ["Infinity", None, "-Infinity"]
 
 
+def test_infinities_and_nan_are_words_in_lists_of_other_tables_too(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": [1.0], "tags": [[1.5, float("nan"), float("-inf")]]}), tmp_path / "a.parquet")
+    code, out, _ = call("map", "2*x", str(tmp_path / "a.parquet"), "--to", "ndjson")
+    assert (code, "NaN" in out) == (0, True)
+    assert json.loads(out, parse_constant=pytest.fail)["tags"] == [1.5, "NaN", "-Infinity"]
+
+
 def test_a_column_that_changes_its_type_is_told_where_types_are_written_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -504,7 +504,8 @@ def test_tables_do_not_wait_for_the_witnesses_but_the_gradient_does() -> None:
     waited: list[str] = []
     shown: list[str] = []
     judge = found.verdicts
-    assert judge is not None and not found.witnesses
+    assert judge is not None
+    assert not found.witnesses
 
     def spy(trace: Trace) -> None:
         waited.extend(shown)

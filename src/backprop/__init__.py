@@ -10,17 +10,17 @@ The Python door to what the command `backprop` does. Importing it is cheap: each
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-from backprop.mistakes import Mistake
-
+TYPE_CHECKING = False  # nothing is imported here: `backprop.__main__` listens for an interrupt right after this file
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
     from backprop.checks import CheckReport
     from backprop.compiled import Compiled
     from backprop.costs import CostReport
     from backprop.derivatives import Derivatives
     from backprop.higher.directions import Direction, Directional
+    from backprop.mistakes import Mistake
     from backprop.path_sums import PathTerm
     from backprop.point import Number, Program
     from backprop.record import Trace
@@ -41,6 +41,16 @@ __all__ = [
     "paths",
     "trace",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """The class of what a user can get wrong, once somebody asks for it."""
+    if name != "Mistake":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from backprop.mistakes import Mistake
+
+    globals()[name] = Mistake
+    return Mistake
 
 
 def trace(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from array import array
 from collections.abc import Mapping, Sequence
@@ -189,6 +190,8 @@ class Repeated:
         if careful:
             views.again()
         if not (views.careful(program) if careful else views.bare(program)):
+            return None
+        if not careful and not all(math.isfinite(views.adjoints[node]) for node in self.wrt):
             return None
         wrong, of_adjoints, _ = views.errors
         return views.values, views.adjoints, views.told, wrong, of_adjoints

@@ -10,7 +10,7 @@ from backprop.kinds.node import with_literals
 from backprop.kinds.real import REAL
 from backprop.languages import Language
 from backprop.languages.common.identifiers import identifier
-from backprop.mistakes import IntervalForNumber, NotANumber, NotElementwise, OptionValue, UnusableNumber
+from backprop.mistakes import IntervalForNumber, NotANumber, NotElementwise, OptionValue, UnknownNode, UnusableNumber
 from backprop.point import Number, Program, resolve, texts
 
 
@@ -54,15 +54,22 @@ def emit(
         nodes = resolve(graph, wrt)
     else:
         nodes = [node for node in graph.default_wrt() if graph.name_of(node) not in fixed]
+    put_in = list(program.spelled(dict.fromkeys(fixed, 0)))
+    for name in put_in:
+        if graph.is_unused(name):
+            raise UnknownNode(name, list(graph.inputs)).within(syntax.source, program.origin)
     known = {
         name: defaults[name]
-        for name in program.spelled(dict.fromkeys(fixed, 0))
+        for name in put_in
         if name in graph.inputs and graph.inputs[name] not in nodes
     }
     if not function and language.functions:
         function = "value_and_gradient" if nodes else "value"
     elif function:
         _refuse_unless_name(function, language)
+        if function in graph.inputs and not language.columns:
+            told = f"{function} is an input of the program, and function and input would have one name. Choose another one."
+            raise OptionValue("name", function, told)
     put_in = with_literals(graph, {graph.inputs[name]: text for name, text in known.items()})
     code = languages.code(syntax, put_in, nodes, language, function, defaults)
     code.given = known

@@ -1415,9 +1415,7 @@ class MissingColumn(Mistake):
     code = "missing-column"
     title = "a column is missing"
 
-    def __init__(
-        self, missing: list[str], columns: list[str], span: Span | None = None, kept: bool = False
-    ) -> None:
+    def __init__(self, missing: list[str], columns: list[str], span: Span | None = None, kept: bool = False) -> None:
         name = missing[0]
         near = closest(name, columns) or next((one for one in columns if one.lower() == name.lower()), None)
         guess = f"Did you mean {near} where you wrote {name}?   " if near is not None else ""
@@ -1448,8 +1446,9 @@ class BoundColumn(Mistake):
     title = "a column that is given a value"
 
     def __init__(self, names: list[str]) -> None:
+        told = "is a column" if len(names) == 1 else "are columns"
         super().__init__(
-            f"{listed(names)} {'is a column' if len(names) == 1 else 'are columns'} of the table and given a value too",
+            f"{listed(names)} {told} of the table, and given a value too",
             "Keep one: take the value out, or use another name in the expression.",
         )
 
@@ -1781,8 +1780,10 @@ class NoWord(Mistake):
     code = "no-word"
     title = "no word for an operation"
 
-    def __init__(self, operation: str, language: str, others: Sequence[str]) -> None:
+    def __init__(self, operation: str, language: str, others: Sequence[str], in_slope: bool = False) -> None:
         repair = f"These have it: {', '.join(others)}" if others else "Write it out in simpler operations."
+        if in_slope:
+            repair += "\nThe gradient alone needs it: --value-only does without, and so does --wrt other inputs."
         super().__init__(f"{language} has no {operation}, and I know nothing to make it of there", repair)
 
 

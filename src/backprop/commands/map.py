@@ -11,7 +11,7 @@ from backprop import bindings, progress
 from backprop.asked import Asked
 from backprop.bindings import Option
 from backprop.commands import FIGURES, OUT, PLAIN, QUESTION, command, one_of
-from backprop.mistakes import CannotRead, CannotWrite, GivenTwice, OneAtATime, OptionValue, WordMissing
+from backprop.mistakes import Apart, CannotRead, CannotWrite, GivenTwice, OneAtATime, WordMissing
 
 if TYPE_CHECKING:
     from backprop.mapping.plan import Plan
@@ -166,7 +166,7 @@ def _in_parts(
 
     words, path = asked.words, asked.words.text("output", "-")
     if words.flag("resume") and not folder:
-        raise OptionValue("resume", path, "Parts are in a folder: -o FOLDER/")
+        raise WordMissing("--resume needs the folder that it goes on in", "Parts are in a folder: -o FOLDER/")
     portion = gathering.portion(plan)
     parts = [part for source in sources for part in source.parts(portion)]
     job = gathering.Job(
@@ -197,9 +197,9 @@ def _refuse_apart(asked: Asked) -> None:
     for option in ("to", "keep"):
         if of and option in words.options:
             raise OneAtATime([f"--{option}", of])
-    for option in ("format", "figures"):
+    for option, instead in (("format", "The format of rows is --to FORMAT."), ("figures", "Rows have every digit.")):
         if not of and option in words.options:
-            raise OneAtATime([f"--{option}", "rows"]) if option == "figures" else OneAtATime(["--format", "--to"])
+            raise Apart([f"--{option}", "rows"], f"It is for --sum and --mean. {instead}")
     if words.flag("value-only") and "wrt" in words.options:
         raise OneAtATime(["--value-only", "--wrt"])
 

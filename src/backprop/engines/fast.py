@@ -19,7 +19,7 @@ from typing import Any
 from backprop import kept_modules
 from backprop.engines.columns import Columns
 from backprop.engines.methods import Uncompilable, functions
-from backprop.engines.tape import DECLINED, Tape
+from backprop.engines.tape import DECLINED, Tape, unordered
 from backprop.graph import Graph
 from backprop.mistakes import ExtraMissing
 
@@ -120,7 +120,11 @@ class Views:
         return bool(program.value(*self.structure, self.values) != DECLINED)
 
     def bare(self, program: ModuleType) -> bool:
-        """Forward and back, without errors; whether the tape does not decline."""
+        """Forward and back, without errors; whether the tape does not decline.
+
+        An adjoint that is not finite makes that of something that was asked for so, since no product and no sum brings
+        it back: it is to be looked for there.
+        """
         import numpy as np
 
         if self.of_bare is None:
@@ -132,15 +136,23 @@ class Views:
         self.adjoints[self.output] = 1.0
         if program.forward(*self.structure, self.values, self.of_bare, self.moving, self.told) == DECLINED:
             return False
-        return bool(program.backward(*self.edges, self.of_bare, self.adjoints) != DECLINED)
+        back = program.backward_straight if len(self.edges) == 2 else program.backward
+        back(*self.edges, self.of_bare, self.adjoints)
+        return True
 
     def _edges(self) -> tuple[Any, ...]:
-        """The edges from the last node to the first, those of a node in order: their places, targets and sources."""
+        """The targets and sources of the edges, as they stand, where the order of those of a node does not show.
+
+        Else the edges from the last node to the first, those of a node in order: their places, targets and sources.
+        """
         import numpy as np
 
-        _, offsets, args = self.structure
+        codes, offsets, args = self.structure
         counts = np.diff(offsets)
         targets = np.repeat(np.arange(len(counts), dtype="u4"), counts)
+        again = targets[1:][(targets[1:] == targets[:-1]) & (args[1:] == args[:-1])]
+        if counts.max(initial=0) <= 2 and all(unordered(int(code)) for code in np.unique(codes[again])):
+            return targets, args
         edges = np.arange(len(args))
         order = np.empty(len(args), "u4")
         order[len(args) - offsets[1:][targets].astype("i8") + edges - offsets[:-1][targets]] = edges

@@ -6,8 +6,9 @@
     backward(codes, offsets, args, partials, adjoints)                        the adjoint of each node
 
 where a 0 stands for a partial and an adjoint that are not there, and `moving` is known. For a machine it is
-`backward(order, targets, sources, partials, adjoints)`: the edges from the last node to the first, with both ends. And
-with what values and adjoints may be wrong by, as `accuracy.rounding` tells it, to the last bit,
+`backward(order, targets, sources, partials, adjoints)`: the edges from the last node to the first, with both ends; and
+`backward_straight(targets, sources, partials, adjoints)`: the edges as they stand, from the last to the first, where the
+order of the edges of one node does not show in the bits (`unordered`). And with what values and adjoints may be wrong by, as `accuracy.rounding` tells it, to the last bit,
 
     careful_forward(codes, offsets, args, values, partials, moving, told, exact_zero, wrong, strain)
     careful_backward(codes, offsets, args, partials, adjoints, values, exact_zero, of_values, strain, wrong)
@@ -104,6 +105,20 @@ def _signs(code: int, arity: int) -> dict[int, str | None]:
     if plain_rules(code) is None:
         return {k: None for k, rule in alone.items() if rule is not None}
     return {k: {"1": "", "-1": "-"}.get(rule.constant or "") for k, rule in alone.items() if rule is not None}
+
+
+@lru_cache(maxsize=1024)
+def unordered(code: int) -> bool:
+    """Whether two equal operands bring the same, as those of a sum and of a product do: either may come first."""
+    row = ops.rows()[code]
+    if row.variadic or len(row.parameters) != 2 or _hangs_on_moves(code, 2):
+        return False
+    one, other = rules(code, (True, True))
+    if one is None or other is None:
+        return False
+    if one.single is not None and other.single is not None:
+        return one.single < 2 and other.single < 2
+    return one.constant is not None and one.constant == other.constant
 
 
 def _constants(code: int, arity: int) -> dict[int, str]:
@@ -264,10 +279,10 @@ class Tape:
         with out.block("for node, code in enumerate(codes):"):
             for code, arity in self._branches(out, shapes):
                 operands = [out.leaf(f"values[args[first{f' + {k}' if k else ''}]]") for k in range(arity)]
-                self._result(out, ops.rows()[code], [out.named(f"x{k}", one) for k, one in enumerate(operands)])
+                known = [out.named(f"x{k}", one) for k, one in enumerate(operands)]
+                self._result(out, ops.rows()[code], known, self.python)
                 out.add(f"first += {arity}")
-            with out.block("elif code >= 0:" if shapes else "if code >= 0:"):
-                out.add(out.fail)
+            self._end(out, shapes, self.python or not shapes)
         out.add("return 0")
         self._put(out)
 
@@ -284,12 +299,23 @@ class Tape:
         out.add("return 0")
         self._put(out)
 
-    def _result(self, out: Statements, row: Row, operands: Sequence[Number]) -> None:
+    def _result(self, out: Statements, row: Row, operands: Sequence[Number], checked: bool = True) -> None:
         """The value of an operation, put in its place."""
         out.add(f"out = {out.value(row, operands).text}")
-        with out.block("if out - out != 0.0:"):
-            out.add(out.fail)
+        if checked:
+            with out.block("if out - out != 0.0:"):
+                out.add(out.fail)
         out.add("values[node] = out")
+
+    def _end(self, out: Statements, shapes: Sequence[tuple[int, int]], checked: bool = True) -> None:
+        """The end of a walk forward; `checked` says that each result has been looked at where it was worked out."""
+        with out.block("elif code >= 0:" if shapes else "if code >= 0:"):
+            out.add(out.fail)
+        if not checked:
+            with out.block("else:"):
+                out.add("continue")
+            with out.block("if out - out != 0.0:"):
+                out.add(out.fail)
 
     def _forward(self, shapes: Sequence[tuple[int, int]], careful: bool) -> None:
         names = ["codes", "offsets", "args", "values", "partials", "moving", "told"]
@@ -308,8 +334,7 @@ class Tape:
                 else:
                     self._value(out, ops.rows()[code], arity, careful)
                 out.add(f"first += {arity}")
-            with out.block("elif code >= 0:" if shapes else "if code >= 0:"):
-                out.add(out.fail)
+            self._end(out, shapes, self.python or careful or not shapes)
         out.add("return 0")
         self._put(out)
 
@@ -320,7 +345,8 @@ class Tape:
         for k in range(arity):
             out.add(f"x{k} = values[i{k}]")
         operands = [out.leaf(f"x{k}") for k in range(arity)]
-        self._result(out, row, operands)
+        # a machine looks at all results in one place, so that it may work out value and partial together: sin and cos
+        self._result(out, row, operands, careful or self.python)
         known = [*operands, out.leaf("out")]
         patterns = _patterns(row.code, arity)
         away = self._distances(out, row, arity, known)
@@ -377,9 +403,14 @@ class Tape:
         """The partial on one edge, if it leads to something that moves."""
         if rule is None or (not careful and rule.constant is not None):
             return
-        if not careful and not self.python and rule.single is not None:
+        if not careful and not self.python and (rule.single is not None or len(known) == 2):
             # what nothing moves may have a partial too, of which nothing comes: a machine is quicker without a choice
-            self._rule(out, k, rule, known)
+            out.add(f"p{k} = {out.formula(rule, known).text}")
+            if rule.single is None:
+                with out.block(f"if p{k} - p{k} != 0.0:"):
+                    with out.block(f"if moving[i{k}]:"):
+                        out.add(out.fail)
+                    out.add(f"p{k} = 0.0")
             self._put_slope(out, row, k, rule, away, careful)
             return
         # an error goes on through an operand that does not move; a slope of 1 needs no name for that
@@ -517,12 +548,18 @@ class Tape:
         self._put(out)
 
     def _backward_along_edges(self) -> None:
-        """Without errors every edge is alike: a machine is quickest where there is no choice."""
+        """Without errors every edge is alike: a machine is quickest where there is no choice.
+
+        What is not finite is looked for later, where it goes (`fast.Views.bare`).
+        """
         out = self._function("backward", ["order", "targets", "sources", "partials", "adjoints"], f"return {DECLINED}")
         with out.block("for place in range(len(order)):"):
             out.add("adjoints[sources[place]] += adjoints[targets[place]] * partials[order[place]]")
-        with out.block("for adjoint in adjoints:"), out.block("if adjoint - adjoint != 0.0:"):
-            out.add(out.fail)
+        out.add("return 0")
+        self._put(out)
+        out = self._function("backward_straight", ["targets", "sources", "partials", "adjoints"], f"return {DECLINED}")
+        with out.block("for edge in range(len(targets) - 1, -1, -1):"):
+            out.add("adjoints[sources[edge]] += adjoints[targets[edge]] * partials[edge]")
         out.add("return 0")
         self._put(out)
 

@@ -125,6 +125,7 @@ class Language:
     refer      how a name stands in an expression: quoted in SQL
     whole_slopes  a slope that nothing else needs is put where it is returned, whatever its length
     pieces     a longer function comes in pieces, in which a name is written by `refer_in_pieces`; 0 for never
+    finite     how one asks whether `value` is a finite number, where there are answers that are none
     raises     whether an operation may raise for operands within such bounds, in a language where some do
     runs_on    the Python modules that have to be there to run the code
     """
@@ -146,6 +147,7 @@ class Language:
     whole_slopes: bool = False
     pieces: int = 0
     refer_in_pieces: Callable[[str], str] = str
+    finite: str = ""
     raises: Callable[[Row, list[Range]], bool] | None = None
     runs_on: tuple[str, ...] = ()
 
@@ -260,14 +262,15 @@ def code(
             graph, wrt, language.words, kind_of=lambda words: Safe(words, language.columns, language.raises is not None)
         )
     except Wordless as wordless:
-        raise _no_word(wordless, language).within(syntax.source) from None
+        raise _no_word(wordless, graph, language).within(syntax.source) from None
     except Mistake as mistake:
         raise mistake.within(syntax.source) from None
     known = {graph.name_of(node): graph.literals[node] for node in wrt if node in graph.literals}
     return Writer(line, language, function, syntax.source).run(known | dict(defaults or graph.defaults))
 
 
-def _no_word(wordless: Wordless, language: Language) -> NoWord:
+def _no_word(wordless: Wordless, graph: Graph, language: Language) -> NoWord:
     row = wordless.row
     others = [name for name in modules() if row.name in by_name(name).words]
-    return NoWord(row.called[0] if row.called else row.name, language.name, others)
+    own = any(graph.row(node) is row for node in range(len(graph)))
+    return NoWord(row.called[0] if row.called else row.name, language.name, others, in_slope=not own)

@@ -74,9 +74,11 @@ def write(code: Code) -> Iterator[str]:
         for name, text in code.statements:
             yield f"    const {'int' if name in code.conditions else 'double'} {name} = {text};"
     if code.hiding:
-        yield f"    const int {code.defined} = isfinite({code.value});  /* no slope where there is no value */"
+        yield f"    const int {code.defined} = {code.language.finite.format(value=code.value)};  /* no slope where there is no value */"
     for name, text in code.slopes.items():
-        yield f"    *{code.names[name]} = {f'{code.defined} ? {text} : NAN' if name in code.hiding else text};"
+        if name in code.hiding:
+            text = f"{code.defined} ? {f'({text})' if ' ? ' in text else text} : NAN"
+        yield f"    *{code.names[name]} = {text};"
     yield f"    return {code.value};"
     yield "}"
 
@@ -96,7 +98,7 @@ def _comment(code: Code) -> Iterator[str]:
     if defaults:
         says += f" The program has the defaults {', '.join(defaults)}."
     yield from (f" * {line}" for line in wrap(says, WIDTH - 3, break_long_words=False))
-    yield f" * Compile it with: cc -std=c99 -O2 -c {code.function}.c, and link with -lm."
+    yield " * It is C99; link it with -lm."
     yield " */"
 
 
@@ -135,6 +137,7 @@ LANGUAGE = Language(
     number=float_number,
     constants={"inf": "INFINITY", "nan": "NAN"},
     reserved={*TAKEN.split(), *FUNCTIONS.split()},
+    finite="isfinite({value})",
     whole_slopes=True,
     pieces=2000,
     refer_in_pieces="v->{}".format,

@@ -30,7 +30,7 @@ def write(code: Code) -> Iterator[str]:
     yield from same_shape(code, "jnp.asarray(one, dtype=float)", "jnp.broadcast_arrays")
     yield from statements(code)
     full, choice = "jnp.full_like({like}, {number})", "jnp.where({defined}, {slope}, jnp.nan)"
-    yield from returned(code, full, "jnp.isfinite({value})", choice)
+    yield from returned(code, full, choice)
 
 
 def _polygamma(n: float | None, x: float | None) -> Word | None:
@@ -75,5 +75,6 @@ LANGUAGE = Language(
     constants={"pi": "jnp.pi", "e": "jnp.e", "inf": "jnp.inf", "nan": "jnp.nan"},
     reserved={*kwlist, "jax", "jnp", "special", "float", "one", "inputs", "int"},
     letters=True,
+    finite="jnp.isfinite({value})",
     runs_on=("jax",),
 )

@@ -18,7 +18,8 @@ LONG = 5000
 def write(code: Code) -> Iterator[str]:
     """The lines of a module with two functions."""
     rows = f"{code.function}_rows"
-    yield from imports(code, "import numpy as np", "from numba import njit", *([MATH] if code.hiding else []))
+    asks = code.hiding or any("math.isfinite(" in text for _, text in code.statements)
+    yield from imports(code, "import numpy as np", "from numba import njit", *([MATH] if asks else []))
     yield '@njit(error_model="numpy", nogil=True)'
     yield from signature(code)
     order = f", then the slopes by {', '.join(code.slopes)}" if code.slopes else ""
@@ -31,7 +32,7 @@ def write(code: Code) -> Iterator[str]:
     yield from statements(code)
     answers = [code.value]
     if code.hiding:
-        yield f"    {code.defined} = math.isfinite({code.value})  # no slope where there is no value"
+        yield f"    {code.defined} = {code.language.finite.format(value=code.value)}  # no slope where there is no value"
     for name, text in code.slopes.items():
         answers.append(f"({text} if {code.defined} else np.nan)" if name in code.hiding else text)
     yield from listed("return (", answers, ")") if len(answers) > 8 else [f"    return {', '.join(answers)}"]
@@ -84,5 +85,6 @@ LANGUAGE = Language(
     constants={"pi": "np.pi", "e": "np.e", "inf": "np.inf", "nan": "np.nan"},
     reserved={*kwlist, "np", "math", "njit", "abs", "float", "range", "len"},
     letters=True,
+    finite="math.isfinite({value})",
     runs_on=("numba",),
 )

@@ -24,7 +24,7 @@ def write(code: Code) -> Iterator[str]:
     yield from same_shape(code, "np.asarray(one, dtype=float)", "np.broadcast_arrays")
     yield from statements(code)
     full, choice = "np.full_like({like}, {number})", "np.where({defined}, {slope}, np.nan)"
-    yield from returned(code, full, "np.isfinite({value})", choice)
+    yield from returned(code, full, choice)
 
 
 WORDS = {
@@ -60,5 +60,6 @@ LANGUAGE = Language(
     constants={"pi": "np.pi", "e": "np.e", "inf": "np.inf", "nan": "np.nan"},
     reserved={*kwlist, "np", "special", "float", "one", "inputs"},
     letters=True,
+    finite="np.isfinite({value})",
     runs_on=("numpy",),
 )

@@ -27,7 +27,7 @@ def write(code: Code) -> Iterator[str]:
     slopes = " and a dict of the slopes" if code.slopes else ""
     yield from docstring(code, f"Takes numbers; returns the value{slopes}.")
     yield from statements(code)
-    yield from returned(code, "{number}", "math.isfinite({value})", "{slope} if {defined} else math.nan")
+    yield from returned(code, "{number}", "{slope} if {defined} else math.nan")
 
 
 # Functions that raise where the result is too large for a double, and those that do where an operand is no finite number.
@@ -67,5 +67,6 @@ LANGUAGE = Language(
     constants={"pi": "math.pi", "e": "math.e", "inf": "math.inf", "nan": "math.nan"},
     reserved={*kwlist, "math", "abs", "max", "min", "round"},
     letters=True,
+    finite="math.isfinite({value})",
     raises=raises,
 )

@@ -28,7 +28,7 @@ def write(code: Code) -> Iterator[str]:
     yield from same_shape(code, "torch.as_tensor(one, dtype=torch.float64)", "torch.broadcast_tensors")
     yield from statements(code)
     full, choice = "torch.full_like({like}, {number})", "torch.where({defined}, {slope}, torch.nan)"
-    yield from returned(code, full, "torch.isfinite({value})", choice)
+    yield from returned(code, full, choice)
 
 
 def tensor(text: str) -> Written:
@@ -68,5 +68,6 @@ LANGUAGE = Language(
     constants={"pi": "torch.pi", "e": "torch.e", "inf": "torch.inf", "nan": "torch.nan"},
     reserved={*kwlist, "torch", "number", "one", "inputs", "int"},
     letters=True,
+    finite="torch.isfinite({value})",
     runs_on=("torch",),
 )

@@ -80,7 +80,8 @@ class Totals:
             numbers = found[whole]
             finite = np.isfinite(numbers)
             if not finite.all():
-                self.infinite[name] = self.infinite.get(name, 0.0) + float(numbers[~finite].sum())
+                with np.errstate(invalid="ignore"):  # of both infinities the sum is NaN
+                    self.infinite[name] = self.infinite.get(name, 0.0) + float(numbers[~finite].sum())
                 numbers = numbers[finite]
             self.sums[name] = self.sums.get(name, Fraction(0)) + exact_sum(numbers)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from backprop import progress
-from backprop.mapping.careful import Rows
+from backprop.mapping.careful import Careful, Rows
 from backprop.mapping.cells import Column, Doubles, Notes, Numbers
 from backprop.mapping.counts import Counts, Lost
 from backprop.mapping.kernels import Kernel, kernel, wide
@@ -26,7 +27,7 @@ LOOKED_AT = 4
 # What is off by a greater part than this is told.
 NEAR = 1e-9
 # So many rows of a batch that need care are told of in full; those behind them go quicker and get a shorter note.
-IN_FULL = 100
+IN_FULL = 20
 WIDER = (
     "plain doubles fail on the way, mostly by a number beyond 1.8e308; the answer comes from numbers that reach further"
 )
@@ -63,6 +64,23 @@ class Answered:
         columns[plan.note] = Notes(self.batch.rows, self.notes)
         return Batch(self.batch.first, self.batch.rows, columns)
 
+    def remark(self, places: list[int], notes: Iterable[str]) -> None:
+        """Note something of rows, at places in ascending order, whose numbers are there."""
+        if not places:
+            return
+        self.notes.update(zip(places, notes, strict=False))
+        counts, first = self.counts, (self.batch.first + places[0], self.notes[places[0]])
+        counts.remarked += len(places)
+        counts.first_remark = min(counts.first_remark or first, first)
+
+    def refuse(self, place: int, note: str) -> None:
+        """Note why a row has no answer."""
+        self.notes[place] = note
+        self.undefined[place] = True
+        first = self.batch.first + place, note
+        self.counts.undefined += 1
+        self.counts.first = min(self.counts.first or first, first)
+
 
 class Worker:
     """What works out batches by a plan. `stop` refuses the first row without an answer: `RowUndefined`."""
@@ -75,7 +93,7 @@ class Worker:
             program, columns, plan.constants, plan.wrt, value_only, plan.engine, plan.rows, plan.careful
         )
         self.rows = Rows(program, columns, plan.constants, plan.wrt)
-        # with a kernel, rows that it does not answer may be very many
+        # with a kernel, the rows that it does not answer may be very many
         self.in_bulk = self.kernel.name != "plain"
         self.wide: Kernel | None = None
 
@@ -93,147 +111,93 @@ class Worker:
             answers = self.kernel.run(given)
             value = answers.value + 0.0  # -0 is 0
             slopes = {name: answers.slopes[name] + 0.0 for name in plan.wrt}
-        finite = np.ones(batch.rows, bool)
-        for values in given.values():
-            finite &= np.isfinite(values)
-        odd = (answers.odd != 0) | ~finite
         counts = Counts(batch.rows, engine_remark=self.kernel.remark)
         counts.rounded = {
             plan.columns[name]: (batch.first + one.rounded[0], one.rounded[1])
             for name, one in known.items()
             if one.rounded is not None
         }
-        notes: dict[int, str] = {}
-        undefined = np.zeros(batch.rows, bool)
+        answered = Answered(batch, given, value, slopes, {}, np.zeros(batch.rows, bool), counts)
+        finite = np.ones(batch.rows, bool)
+        for values in given.values():
+            finite &= np.isfinite(values)
+        odd = (answers.odd != 0) | ~finite
         careful = odd
         if answers.kink is not None:
+            # their answers are those of the rules at one kink; there may be very many
             at_kink = (answers.odd == 1) & finite
-            self._tell_kinks(batch, np.flatnonzero(at_kink), answers.kink, notes, counts)
+            kinks = answers.kink[at_kink].tolist()
+            told = {node: self.rows.kink(node) for node in set(kinks)}
+            answered.remark(np.flatnonzero(at_kink).tolist(), [told[node] for node in kinks])
             careful = odd & ~at_kink
-        self._work_out(batch, np.flatnonzero(careful), known, value, slopes, notes, undefined, counts)
-        even = np.flatnonzero(~odd)
-        self._look(batch, even[:: max(1, len(even) // LOOKED_AT)][:LOOKED_AT], given, value, slopes, counts)
-        return Answered(batch, given, value, slopes, notes, undefined, counts)
-
-    def _tell_kinks(
-        self, batch: Batch, places: NDArray[Any], kink: NDArray[np.int64], notes: dict[int, str], counts: Counts
-    ) -> None:
-        """Note the rows at `places`, whose answers are those of the rules at one kink; there may be very many."""
-        if not len(places):
-            return
-        told = {node: self.rows.kink(node) for node in set(kink[places].tolist())}
-        notes.update((place, told[node]) for place, node in zip(places.tolist(), kink[places].tolist(), strict=True))
-        counts.remarked += len(places)
-        first = int(places[0])
-        counts.first_remark = batch.first + first, notes[first]
-
-    def _work_out(
-        self,
-        batch: Batch,
-        places: NDArray[Any],
-        known: Mapping[str, Doubles],
-        value: NDArray[np.float64],
-        slopes: Mapping[str, NDArray[np.float64]],
-        notes: dict[int, str],
-        undefined: NDArray[np.bool_],
-        counts: Counts,
-    ) -> None:
-        """Put in the answers of the rows at `places`, one by one, and the notes."""
         begun = time.monotonic()
-        places = self._answered_wide(batch, places, known, value, slopes, notes, counts)
-        counts.careful = len(places)
-        missing = {name: found.missing for name, found in known.items() if found.missing is not None}
-        rows = zip(*(found.values[places].tolist() for found in known.values()), strict=True)
-        for number_of_them, (place, row) in enumerate(zip(places.tolist(), rows, strict=True)):
-            if not number_of_them % OFTEN:
-                progress.within(f"{number_of_them:,} of {len(places):,} with care" if number_of_them else "")
-            without = [name for name, mask in missing.items() if mask[place]]
-            if without:
-                columns = ", ".join(self.plan.columns[name].strip() for name in without)
-                found = None
-                note, is_undefined = f"{columns} {'is' if len(without) == 1 else 'are'} missing", True
-            else:
-                found = self.rows.at(row, brief=self.in_bulk and number_of_them >= IN_FULL)
-                note, is_undefined = found.note, found.undefined
-            value[place] = math.nan if found is None or found.value is None else found.value
-            for position, of in enumerate(slopes.values()):
-                slope = None if found is None else found.slopes[position]
-                of[place] = math.nan if slope is None else slope
-            if not note:
-                continue
-            number = batch.first + place
-            notes[place] = note
-            if is_undefined:
-                if self.stop:
-                    raise RowUndefined(number, note)
-                undefined[place] = True
-                counts.undefined += 1
-                counts.first = counts.first or (number, note)
-            else:
-                counts.remarked += 1
-                counts.first_remark = min(counts.first_remark or (number, note), (number, note))
-        progress.within("")
-        counts.seconds = time.monotonic() - begun
+        if self.in_bulk:
+            careful[self._answer_wide(answered, np.flatnonzero(careful & finite)[IN_FULL:])] = False
+        self._answer_one_by_one(answered, np.flatnonzero(careful), known)
+        counts.careful, counts.seconds = int(careful.sum()), time.monotonic() - begun
+        even = np.flatnonzero(~odd)
+        self._look(answered, even[:: max(1, len(even) // LOOKED_AT)][:LOOKED_AT])
+        return answered
 
-    def _answered_wide(
-        self,
-        batch: Batch,
-        places: NDArray[Any],
-        known: Mapping[str, Doubles],
-        value: NDArray[np.float64],
-        slopes: Mapping[str, NDArray[np.float64]],
-        notes: dict[int, str],
-        counts: Counts,
-    ) -> NDArray[Any]:
-        """Put in answers of the `wide` kernel behind the first rows, and give the places that it has none for."""
+    def _answer_wide(self, answered: Answered, places: NDArray[Any]) -> NDArray[Any]:
+        """Put in the answers of the `wide` kernel for the rows at `places`, and give the places that have one now."""
         import numpy as np
 
-        finite = places[np.logical_and.reduce([np.isfinite(found.values[places]) for found in known.values()])]
-        finite = finite[IN_FULL:]
-        if not len(finite) or not self.in_bulk:
-            return places
         plan = self.plan
-        self.wide = self.wide or wide(plan.program, list(plan.columns), plan.constants, plan.wrt)
-        if self.wide is None:
-            return places
-        answers = self.wide.run({name: found.values[finite] for name, found in known.items()})
-        fine = answers.odd == 0
-        done = finite[fine]
-        if not len(done):
-            return places
+        if len(places) and self.wide is None:
+            self.wide = wide(plan.program, list(plan.columns), plan.constants, plan.wrt)
+        if not len(places) or self.wide is None:
+            return places[:0]
+        found = self.wide.run({name: values[places] for name, values in answered.given.items()})
+        fine = found.odd == 0
+        done: NDArray[Any] = places[fine]
         # what the doubles had all the same is no news: an infinity may die out again, as in exp(-x^2)
         other = np.zeros(len(done), bool)
-        for ours, answer in ((value, answers.value), *((slopes[name], answers.slopes[name]) for name in slopes)):
+        pairs = [(answered.value, found.value), *((of, found.slopes[name]) for name, of in answered.slopes.items())]
+        for ours, answer in pairs:
             with np.errstate(all="ignore"):
                 other |= ~(abs(ours[done] - answer[fine]) <= NEAR * abs(answer[fine]))
             ours[done] = answer[fine]
-        mended = done[other]
-        notes.update(dict.fromkeys(mended.tolist(), WIDER))
-        counts.remarked += len(mended)
-        if len(mended):
-            told = batch.first + int(mended[0]), WIDER
-            counts.first_remark = min(counts.first_remark or told, told)
-        return np.setdiff1d(places, done, assume_unique=True)
+        answered.remark(done[other].tolist(), repeat(WIDER))
+        return done
 
-    def _look(
-        self,
-        batch: Batch,
-        places: NDArray[Any],
-        given: Mapping[str, NDArray[np.float64]],
-        value: NDArray[np.float64],
-        slopes: Mapping[str, NDArray[np.float64]],
-        counts: Counts,
-    ) -> None:
+    def _answer_one_by_one(self, answered: Answered, places: NDArray[Any], known: Mapping[str, Doubles]) -> None:
+        """Put in the answers of the rows at `places` as `grad` finds them."""
+        missing = {name: found.missing for name, found in known.items() if found.missing is not None}
+        rows = zip(*(found.values[places].tolist() for found in known.values()), strict=True)
+        for done, (place, row) in enumerate(zip(places.tolist(), rows, strict=True)):
+            if done % OFTEN == OFTEN - 1:
+                progress.within(f"{done:,} of {len(places):,} with care")
+            without = [name for name, mask in missing.items() if mask[place]]
+            if without:
+                columns = ", ".join(self.plan.columns[name].strip() for name in without)
+                note = f"{columns} {'is' if len(without) == 1 else 'are'} missing"
+                found = Careful(None, self.rows.nothing, note, undefined=True)
+            else:
+                found = self.rows.at(row, brief=self.in_bulk and done >= IN_FULL)
+            answered.value[place] = math.nan if found.value is None else found.value
+            for of, slope in zip(answered.slopes.values(), found.slopes, strict=True):
+                of[place] = math.nan if slope is None else slope
+            if found.undefined:
+                if self.stop:
+                    raise RowUndefined(answered.batch.first + place, found.note)
+                answered.refuse(place, found.note)
+            elif found.note:
+                answered.remark([place], [found.note])
+        progress.within("")
+
+    def _look(self, answered: Answered, places: NDArray[Any]) -> None:
         """Hold a few answers of the kernel against those of `grad`."""
+        output = self.plan.output
         for place in places.tolist():
-            found = self.rows.at(tuple(float(values[place]) for values in given.values()))
-            pairs = [(self.plan.output, float(value[place]), found.value)]
+            found = self.rows.at(tuple(float(values[place]) for values in answered.given.values()))
+            pairs = [(output, float(answered.value[place]), found.value)]
             pairs += [
-                (f"∂{self.plan.output}/∂{name}", float(of[place]), answer)
-                for (name, of), answer in zip(slopes.items(), found.slopes, strict=True)
+                (f"∂{output}/∂{name}", float(of[place]), answer)
+                for (name, of), answer in zip(answered.slopes.items(), found.slopes, strict=True)
             ]
             for of, ours, answer in pairs:
                 if answer is None or abs(ours - answer) <= NEAR * abs(answer) + 1e-300:
                     continue
-                counts.lost = Lost(batch.first + place, of, ours, answer)
+                answered.counts.lost = Lost(answered.batch.first + place, of, ours, answer)
                 return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from backprop.languages import Code
+from backprop.languages.common.identifiers import identifier
 
 # A program is told in a comment up to this many lines and letters a line; it is not lost, for its author has it.
 MOST_LINES, LONGEST_LINE = 40, 96
@@ -42,13 +43,17 @@ def origin(code: Code) -> list[str]:
     what = "Value and gradient" if code.slopes else "Value"
     lines = told(code.source)
     by = f"Written by backprop {__version__}."
+    renamed = [
+        f"{one.name} is {one.code}" for one in code.inputs if one.code != identifier(one.name, code.language.letters)
+    ]
+    other = [f"Names: {', '.join(renamed)}."] if renamed and not code.language.columns else []
     put_in = [f"With {', '.join(f'{name} = {text}' for name, text in code.given.items())}."] if code.given else []
     if len(lines) == 1 and len(lines[0]) <= LONGEST_TITLE:
-        return [f"{what} of {lines[0]}", "", " ".join([by, *put_in])]
+        return [f"{what} of {lines[0]}", "", " ".join([by, *put_in, *other])]
     return [
         f"{what} of the program",
         "",
         *(f"    {line}" if line else "" for line in lines),
         "",
-        " ".join([by, *put_in]),
+        " ".join([by, *put_in, *other]),
     ]

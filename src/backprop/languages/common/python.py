@@ -77,10 +77,10 @@ def statements(code: Code) -> Iterator[str]:
         yield f"    {name} = {text}"
 
 
-def returned(code: Code, full: str, finite: str, choice: str) -> Iterator[str]:
+def returned(code: Code, full: str, choice: str) -> Iterator[str]:
     """The last lines. `full` makes an array of the shape of the inputs out of `number`.
 
-    `finite` tells whether `value` is a finite number, and `choice` is `slope` where that is `defined`, and NaN elsewhere.
+    `choice` is `slope` where the value is `defined`, and NaN elsewhere.
     """
 
     def shaped(name: str | None, text: str) -> str:
@@ -93,7 +93,7 @@ def returned(code: Code, full: str, finite: str, choice: str) -> Iterator[str]:
         yield f"    return {value}"
         return
     if code.hiding:
-        yield f"    {code.defined} = {finite.format(value=value)}  # no slope where there is no value"
+        yield f"    {code.defined} = {code.language.finite.format(value=value)}  # no slope where there is no value"
     slopes = [f"{quoted(name)}: {shaped(name, text)}" for name, text in code.slopes.items()]
     yield from listed(f"return {value}, {{", slopes, "}")
 

@@ -50,6 +50,10 @@ class Safe(Worded):
         self._sources: set[int] = set()  # operations with a domain that their operands may leave
         self._doubtful: set[int] = set()  # what may have no value therefore
         self._endless: set[int] = set()  # and what may be infinite as well
+        self._divisors: set[int] = set()  # what the program itself divides by
+        self._poles: set[int] = set()  # what may be infinite in the slopes where the value is a number: 1/(2*sqrt(x))
+        self._kinked: dict[int, Any] = {}  # what is 0 at a kink by convention, and when that is
+        self._backward = False
         self._chosen: dict[int, int] = {}  # of sums that are 0 unless a condition holds, that condition
         self._inside = 0  # formulas of the table, which know what they do
 
@@ -64,8 +68,13 @@ class Safe(Worded):
             row, known = ops.rows()[code], [self._bounds[operand] for operand in operands]
             self._bounds.append(bounds.of_row(row, known, len(operands) == 2 and operands[0] == operands[1]))
             leaves = not bounds.within(row, known)
+            divisor = operands[1] if row.name == "div" else None
             if leaves:
                 self._sources.add(node)
+                if not self._backward and divisor is not None:
+                    self._divisors.add(divisor)
+            if (leaves and self._backward and divisor not in self._divisors) or not self._poles.isdisjoint(operands):
+                self._poles.add(node)
             if leaves or not self._doubtful.isdisjoint(operands):
                 self._doubtful.add(node)
             if leaves or row.name in OVERFLOWING or not self._endless.isdisjoint(operands):
@@ -81,15 +90,18 @@ class Safe(Worded):
 
     def apply(self, row: Row, operands: list[Any]) -> Any:
         """The node of an operation; what has no value for any input is NaN, and 0 times it too."""
+        if row.name in ("eq", "ne") and (known := self._known.get((row.code, *reversed(operands)))) is not None:
+            return known
+        if row.domain and operands and all(one in self.graph.literals for one in operands):  # asin(2)
+            worked_out = self._worked_out(row, operands)
+            return self.number("nan") if worked_out is None else worked_out
         if self._inside:
             return super().apply(row, operands)
         if row.chooses and operands[1] == operands[2] and operands[0] in self._doubtful:
             return self._made((row.code, *operands), row.code, tuple(operands))
-        if row.name == "mul" and any(self.is_zero(one) for one in operands) and not self._doubtful.isdisjoint(operands):
-            return self._made((row.code, *operands), row.code, tuple(operands))
-        if row.domain and all(one in self.graph.literals for one in operands):  # asin(2)
-            worked_out = self._worked_out(row, operands)
-            return self.number("nan") if worked_out is None else worked_out
+        if row.name == "mul" and not self._doubtful.isdisjoint(operands):
+            if any(self.is_zero(one) or self._gate(one) is not None for one in operands):
+                return self._made((row.code, *operands), row.code, tuple(operands))
         return super().apply(row, operands)
 
     def answer(self, output: Any) -> Any:
@@ -99,6 +111,8 @@ class Safe(Worded):
         # when what a node has for a value is seen in the output: as often as it is needed is often enough
         seen: list[set[Any]] = [set() for _ in needed]
         seen[output].add(ALWAYS)
+        noticed: list[set[Any]] = [set() for _ in needed]  # and when it would be if it were NaN
+        noticed[output].add(ALWAYS)
         fine: Any = True
         for node in range(len(needed) - 1, -1, -1):
             row, when = graph.row(node), needed[node]
@@ -107,21 +121,29 @@ class Safe(Worded):
             if row is None or when is False:
                 continue
             shows = not seen[node].isdisjoint((ALWAYS, str(when)))
+            as_nan = not noticed[node].isdisjoint((ALWAYS, str(when)))
             known: Any = True
             if row.name in SILENT and not self._nulls:
                 known = self._within(row, node)
-            if not shows and node in self._sources and not self._raises:
+            hidden = not shows and not (as_nan and row.name in NAN_ALONE)
+            if hidden and node in self._sources and not self._raises:
                 known = self._of("and", known, self._of("eq", self._make("sub", node, node), zero))
-                shows = True
+                shows = as_nan = True
             if known is not True:
                 fine = self._of("and", fine, self._of("or", self._of("not", when), known))
-            for place, operand in enumerate(graph.operands(node) if shows else ()):
+            for place, operand in enumerate(graph.operands(node) if shows or as_nan else ()):
+                told = ALWAYS if when is True else str(when)
                 if row.chooses and place:
                     condition = graph.operands(node)[0]
-                    branch = both(self, when, condition if place == 1 else opposite(self, condition))
-                    seen[operand].add(str(branch))
-                elif self._shows(row, place):
-                    seen[operand].add(ALWAYS if when is True else str(when))
+                    told = str(both(self, when, condition if place == 1 else opposite(self, condition)))
+                elif not self._shows(row, place):
+                    if row.name == "div" and as_nan:
+                        noticed[operand].add(told)
+                    continue
+                if shows:
+                    seen[operand].add(told)
+                if as_nan:
+                    noticed[operand].add(told)
         return self._of("where", fine, output, self.number("nan"))
 
     def hiding(self, output: Any, slopes: Sequence[Any]) -> set[Any]:
@@ -193,11 +215,66 @@ class Safe(Worded):
 
     def slope(self, rule: Any, operands: list[Any], out: Any, position: int = 0) -> Any:
         """One partial, by the rule of the table."""
+        self._backward = True
         self._inside += 1
         try:
-            return super().slope(rule, operands, out, position)
+            found = super().slope(rule, operands, out, position)
+            row = rule.row
+            # those that are largest together share the slope: none of them gets 0
+            shared = row.variadic and not any(one in self.graph.literals for one in operands)
+            conventional = row.kink and not row.jumps and not shared
+            if conventional and found not in self._kinked and self._taken(found) is not None:
+                self._kinked[found] = self._at_a_kink(row, operands, out)
         finally:
             self._inside -= 1
+        return found
+
+    def _taken_or(self, taken: Any, kink: Any) -> Any:
+        """Whether a branch is taken or its kink is hit: x >= 0, for x > 0 and x == 0."""
+        wanted, before = self._alternatives(kink), self._alternatives(taken)
+        found = before[:]
+        for equal in wanted:
+            if equal in before:
+                continue
+            if self._is(equal, "eq"):
+                at = self.graph.operands(equal)
+                above, below = (self._known.get((ops.by_name(name).code, *at)) for name in ("gt", "lt"))
+                if above in found and below in found:
+                    return True
+                for strict, wide in ((above, "ge"), (below, "le")):
+                    if strict in found:
+                        found[found.index(strict)] = equal = self._of(wide, *at)
+            if self._against(equal) in found:
+                return True
+            if equal not in found:
+                found.append(equal)
+        if found == before:
+            return taken
+        joined: Any = False
+        for one in found:
+            joined = self._of("or", joined, one)
+        return joined
+
+    def _alternatives(self, condition: Any) -> list[Any]:
+        """The conditions of which an `or` asks for one."""
+        found: list[Any] = []
+        waiting = [condition]
+        while waiting:
+            one = waiting.pop()
+            if not isinstance(one, bool) and self._is(one, "or"):
+                waiting.extend(reversed(self.graph.operands(one)))
+            elif one not in found:
+                found.append(one)
+        return found
+
+    def _at_a_kink(self, row: Row, operands: list[Any], out: Any) -> Any:
+        """The condition that an operation has a kink at these operands."""
+        found: Any = False
+        for text in row.kinks(len(operands)):
+            distance = self.formula(text, row, operands, out)
+            apart = self.graph.operands(distance) if self._is(distance, "sub") else (distance, self.number("0"))
+            found = self._of("or", found, self._of("eq", *apart))
+        return found
 
     def add(self, left: Any, right: Any) -> int:
         """The sum; of two that are 0 unless a branch is taken it is known when that is."""
@@ -208,6 +285,9 @@ class Safe(Worded):
             conditions = [self._taken(one) for one in (left, right)]
             if None not in conditions:
                 self._chosen[total] = self._of("or", *conditions)
+                kinks = [self._kinked[one] for one in (left, right) if one in self._kinked]
+                if kinks:
+                    self._kinked[total] = self._of("or", *kinks) if len(kinks) == 2 else kinks[0]
         return total
 
     def _taken(self, node: int, depth: int = DEEPEST) -> Any:
@@ -230,6 +310,19 @@ class Safe(Worded):
         """adjoint · partial."""
         if (known := self._worked_out(ops.by_name("mul"), [adjoint, partial])) is not None:
             return int(known)
+        kinks = [self._kinked[one] for one in (adjoint, partial) if one in self._kinked]
+        for one, other in ((partial, adjoint), (adjoint, partial)):
+            if one in self._kinked and other in self._poles:  # at a kink nothing is taken, and 0·inf is not guessed
+                when = self._taken(one)
+                if when is not None and (either := self._taken_or(when, self._kinked[one])) != when:
+                    bare = self._make("mul", *sorted((adjoint, partial)))
+                    return int(self._of("where", either, bare, self.number("0")))
+        product = self._scaled(adjoint, partial)
+        if kinks:
+            self._kinked.setdefault(product, self._of("or", *kinks) if len(kinks) == 2 else kinks[0])
+        return product
+
+    def _scaled(self, adjoint: Any, partial: Any) -> int:
         product = super().scale(adjoint, partial)
         taken: Any = True
         endless = False

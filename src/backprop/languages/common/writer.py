@@ -152,6 +152,17 @@ class Writer:
             return word.sure
         return word
 
+    def asked_for_finite(self, node: int, row: Row) -> int | None:
+        """x, of x - x == 0, which is true for finite numbers alone."""
+        if row.name != "eq" or not self.language.finite:
+            return None
+        difference, zero = self.graph.operands(node)
+        inner = self.graph.row(difference)
+        if inner is None or inner.name != "sub" or self.graph.literals.get(zero) != "0":
+            return None
+        x, y = self.graph.operands(difference)
+        return x if x == y else None
+
     def operand(self, node: int, word: Word | None) -> Written:
         """How a node is written where it is used, inside the word of an operation."""
         text = self.graph.literals.get(node)
@@ -162,6 +173,9 @@ class Writer:
 
     def written(self, node: int, row: Row) -> Written:
         """The text of an operation."""
+        if (one := self.asked_for_finite(node, row)) is not None:
+            self.level[node] = self.level[one]
+            return self.language.finite.format(value=self.texts[one][0]), ATOM
         word = self.word(row, node)
         self.code.used.add(row.name)
         if word.needs and word.needs not in self.code.needs:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, BinaryIO
 
+from backprop.figures import json_value
 from backprop.mapping.cells import Column, Values
 from backprop.mapping.lines import LineJoiner, line_parts
 from backprop.mapping.tables import Batch, Joiner, Layout, Reader, Source, TableFormat, Writer, reading
@@ -168,8 +169,7 @@ def _texts(values: Sequence[Any]) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, float) and not math.isfinite(value):
-        return '"NaN"' if math.isnan(value) else '"Infinity"' if value > 0 else '"-Infinity"'
-    return json.dumps(value, ensure_ascii=False)
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except ValueError:  # a number in it that JSON does not have
+        return json.dumps(json_value(value), ensure_ascii=False)
