@@ -385,7 +385,7 @@ QUICK = "x*y + x"
 @pytest.mark.parametrize("text", [QUICK, pytest.param(COMPILED, marks=pytest.mark.slow)])
 def test_numba_finds_the_same_bits(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BACKPROP_CACHE_DIR", str(tmp_path))
-    fast.walks.cache_clear()
+    fast._walks.cache_clear()
     graph = build(parse(text))
     for at in POINTS:
         inputs = {node: at[name] for name, node in graph.inputs.items()}

@@ -237,6 +237,9 @@ ODD = [
     ("where(x > 0, abs(x - 1), abs(x + 1))", [3.0, 1.0, -1.0], [0, 1, 1]),
     ("where(x > 0, abs(x + 1), 2*x)", [3.0, -1.0], [0, 0]),
     ("max(x, 1, 2*x)", [3.0, 1.0, 0.5], [0, 0, 1]),
+    # a choice with a 0 in it, into which the factors of its product go, has its kink all the same
+    ("leaky_relu(x, 0)*(x + 2)", [3.0, -1.0, 0.0], [0, 0, 1]),
+    ("where(x > -1, leaky_relu(x, 0)*(x + 2), x)", [3.0, 0.0, -3.0], [0, 1, 0]),
     ("floor(x)*x", [2.5, 2.0], [0, 2]),
     ("abs(x)^0.5", [4.0, 0.0], [0, 2]),
 ]

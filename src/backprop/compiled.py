@@ -6,6 +6,7 @@ import math
 import sys
 from array import array
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from backprop.accuracy.mending import may_be_wrong
@@ -38,6 +39,10 @@ class Compiled(Program):
         check_engine(engine)
         super().__init__(text, origin, engine)
         self._tapes: dict[tuple[frozenset[str], tuple[str, ...] | None], Repeated | None] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process needs to make one of these; it keeps tapes of its own."""
+        return {**vars(self), "_tapes": {}}
 
     def value_and_gradient(
         self, inputs: Mapping[str, Number], *, wrt: Sequence[str] | None = None, careful: bool = True
@@ -76,7 +81,7 @@ def tape(here: Point, engine: str) -> Repeated | None:
 
 
 class Repeated:
-    """A program with a tape, put at one point after the other."""
+    """A program with a tape, put at one point after the other: its columns are used again, by one thread at a time."""
 
     def __init__(self, here: Point, shapes: tuple[tuple[int, int], ...], engine: str) -> None:
         self.graph, self.wrt, self.shapes, self.engine = here.graph, here.wrt, shapes, engine
@@ -87,11 +92,16 @@ class Repeated:
         self.leaves = plain.leaves(here.graph, defaults)
         self.partials: list[float] | None = None
         self.work = 0
+        self.lock = Lock()
         self.program: ModuleType | None = None
         self.views: Views | None = None
 
     def at(self, inputs: Mapping[str, Any], careful: bool = True) -> tuple[float, dict[str, float]] | None:
         """Value and gradient where some inputs are other numbers; None where another engine has to be asked."""
+        with self.lock:
+            return self._at(inputs, careful)
+
+    def _at(self, inputs: Mapping[str, Any], careful: bool) -> tuple[float, dict[str, float]] | None:
         numbers = self._numbers(inputs)
         if numbers is None:
             return None
@@ -114,6 +124,10 @@ class Repeated:
 
     def value(self, inputs: Mapping[str, Any]) -> float | None:
         """The value alone, as the tape has it; None where another engine has to be asked."""
+        with self.lock:
+            return self._value(inputs)
+
+    def _value(self, inputs: Mapping[str, Any]) -> float | None:
         numbers = self._numbers(inputs)
         if numbers is None:
             return None

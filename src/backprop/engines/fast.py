@@ -9,14 +9,16 @@ better one of its own than the library of C.
 from __future__ import annotations
 
 import math
+import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from backprop import kept_modules
+from backprop import kept_modules, progress
 from backprop.engines.columns import Columns
 from backprop.engines.methods import Uncompilable, functions
 from backprop.engines.tape import DECLINED, Tape, unordered
@@ -65,11 +67,14 @@ def source(shapes: Shapes, kept: bool = True) -> str:
     return HEAD.format(kept=kept) + "".join(f"{DECORATION}\n{one}\n" for one in called.values()) + walks
 
 
-@lru_cache(maxsize=16)
-def walks(shapes: tuple[tuple[int, int], ...]) -> ModuleType | None:
+def walks(shapes: Shapes) -> ModuleType | None:
     """The compiled walks over graphs of these operations; None where one of them cannot be compiled."""
     require()
-    shapes = tuple(sorted(shapes))
+    return _walks(tuple(sorted(shapes)))
+
+
+@lru_cache(maxsize=16)
+def _walks(shapes: tuple[tuple[int, int], ...]) -> ModuleType | None:
     try:
         found = kept_modules.load("tapes", source(shapes))
         if found is None:  # nowhere to keep it: it is compiled each time
@@ -78,6 +83,21 @@ def walks(shapes: tuple[tuple[int, int], ...]) -> ModuleType | None:
     except Uncompilable:
         return None
     return found
+
+
+@contextmanager
+def _told(program: ModuleType, walk: str) -> Iterator[None]:
+    """While this lasts a walk is called. The first time it is compiled, if it is not kept: that takes seconds, and is
+    said on a terminal."""
+    met = vars(program).setdefault("_met", set())
+    if walk in met or sys.stderr is None:
+        yield
+        return
+    with progress.watching(sys.stderr):
+        progress.phase("compiling")
+        yield
+        progress.phase("derivatives")
+    met.add(walk)
 
 
 def run(program: ModuleType, graph: Graph, values: array[float], moving: bytearray) -> Columns | None:
@@ -117,7 +137,8 @@ class Views:
 
     def value(self, program: ModuleType) -> bool:
         """The values alone; whether the tape does not decline."""
-        return bool(program.value(*self.structure, self.values) != DECLINED)
+        with _told(program, "value"):
+            return bool(program.value(*self.structure, self.values) != DECLINED)
 
     def bare(self, program: ModuleType) -> bool:
         """Forward and back, without errors; whether the tape does not decline.
@@ -125,6 +146,10 @@ class Views:
         An adjoint that is not finite makes that of something that was asked for so, since no product and no sum brings
         it back: it is to be looked for there.
         """
+        with _told(program, "bare"):
+            return self._bare(program)
+
+    def _bare(self, program: ModuleType) -> bool:
         import numpy as np
 
         if self.of_bare is None:
@@ -160,6 +185,10 @@ class Views:
 
     def careful(self, program: ModuleType) -> bool:
         """Forward and back, with errors; whether the tape does not decline."""
+        with _told(program, "careful"):
+            return self._careful(program)
+
+    def _careful(self, program: ModuleType) -> bool:
         wrong, of_adjoints, strain = self.errors
         forward = self.values, self.partials, self.moving, self.told, self.exact_zero, wrong, strain
         if program.careful_forward(*self.structure, *forward) == DECLINED:
