@@ -251,8 +251,24 @@ def test_an_interrupt_while_modules_are_loading_is_130_and_silent(module: str) -
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
+def test_an_interrupt_before_the_door_listens_is_130_and_silent_too() -> None:
+    code = """if True:
+        import importlib.abc, os, sys
+        class Interrupts(importlib.abc.MetaPathFinder):
+            def find_spec(self, name, path=None, target=None):
+                if name == "signal":
+                    os.kill(os.getpid(), 2)
+        sys.modules.pop("signal", None)
+        sys.meta_path.insert(0, Interrupts())
+        import backprop.__main__
+        print("still here")
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=PLAIN, timeout=30, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
 def test_the_door_listens_for_an_interrupt_before_anything_of_ours_is_loaded() -> None:
-    code = "import sys; from backprop.__main__ import main; print(*(name for name in sys.modules if 'backprop' in name))"
+    code = "import sys, backprop.__main__; print(*(name for name in sys.modules if 'backprop' in name))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
     loaded = {name for name in done.stdout.split() if not name.startswith("__editable__")}
     assert loaded == {"backprop", "backprop.__main__"}

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import pickle
 import subprocess
 import sys
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 
 import backprop
-from backprop import ops, point
+from backprop import ops, point, progress
 from backprop.accuracy.rounding import errors
 from backprop.engines import fast, plain
 from backprop.engines.methods import Uncompilable
@@ -396,6 +398,52 @@ def test_numba_finds_the_same_bits(text: str, tmp_path: Path, monkeypatch: pytes
         assert quick.value_and_gradient(at) == careful.value_and_gradient(at)
         assert quick.value_and_gradient(at, careful=False) == careful.value_and_gradient(at, careful=False)
         assert quick.value(at, careful=False) == careful.value(at, careful=False)
+
+
+@needs_numba
+@pytest.mark.slow
+def test_a_set_of_operations_is_compiled_once_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    phases: list[str] = []
+    monkeypatch.setattr(progress, "phase", phases.append)
+    fast._walks.cache_clear()
+    for text in ("x*y + x", "x + y*x", "(x + y)*(x + y + 1)"):
+        backprop.compile(text, engine="fast").value_and_gradient({"x": 2.0, "y": 3.0})
+    assert phases.count("compiling") == 1
+    assert fast._walks.cache_info().currsize == 1
+
+
+@needs_numba
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["x*x + (x + x)*y + y*y", "(x*x - x)*(x - x*y) + (y - y)/3 + (x*x - y)/(x*x - y)"])
+def test_equal_operands_bring_back_the_same_bits_in_either_order(text: str) -> None:
+    quick, slow = (backprop.compile(text, engine=engine) for engine in ("fast", "plain"))
+    for at in POINTS:
+        one, other = (answer(lambda p=p, at=at: p.value_and_gradient(at, careful=False)) for p in (quick, slow))  # type: ignore[misc]
+        assert one == other
+
+
+LONG = "s = x*y; " + "; ".join(f"s = sin(s + {k})*0.9 + x*y" for k in range(600))
+
+
+@pytest.mark.parametrize("engine", ["plain", pytest.param("fast", marks=needs_numba)])
+def test_two_threads_may_use_one_program(engine: str) -> None:
+    program = backprop.compile(LONG, engine=engine)
+    places = [{"x": 0.1 * k, "y": 0.3} for k in range(8)]
+    for careful in (True, False):
+        program.value_and_gradient(places[0], careful=careful)
+        alone = [program.value_and_gradient(at, careful=careful) for at in places]
+        ask = partial(program.value_and_gradient, careful=careful)
+        with ThreadPoolExecutor(2) as pool:
+            assert list(pool.map(ask, places * 12)) == alone * 12
+
+
+@pytest.mark.parametrize("engine", ["plain", pytest.param("fast", marks=needs_numba)])
+def test_a_program_that_was_used_can_be_sent_to_another_process(engine: str) -> None:
+    program = backprop.compile("x*y + x", engine=engine)
+    for _ in range(2):
+        found = program.value_and_gradient({"x": 2.0, "y": 3.0}), program.value({"x": 2.0, "y": 3.0}, careful=False)
+    sent = pickle.loads(pickle.dumps(program))
+    assert (sent.value_and_gradient({"x": 2.0, "y": 3.0}), 8.0) == found
 
 
 # those that have hypot in their value or in a rule: Python's own is better than that of C by a part of the last bit

@@ -404,7 +404,7 @@ def test_longer_work_is_told_with_its_phase_and_wiped(monkeypatch: pytest.Monkey
     with progress.watching(screen):
         progress.phase("rows", total=100, unit="rows")
         for _ in progress.each(range(60)):
-            pass
+            progress.phase("derivatives")  # of one row: the count of rows goes on
         until = time.monotonic() + 5
         while "60%" not in screen.getvalue() and time.monotonic() < until:
             time.sleep(0.01)

@@ -280,7 +280,9 @@ def test_many_rows_outside_the_domain_are_told_quickly() -> None:
 def test_what_care_takes_is_told_when_it_is_long(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "LONG", -1.0)
     _, _, err = call("map", "log(x)", table("x\n1\n-1\n-2\n"))
-    assert err.startswith("note: 2 rows needed care and took 0 s, one by one, which --jobs shares out;")
+    assert err.startswith("note: 2 rows needed care and took 0 s, one by one, which --jobs shares out\n")
+    _, _, err = call("map", "log(exp(x))", table("x\n1\n800\n900\n"))
+    assert "shares out; most often an expression that does not overflow on the way needs none\n" in err
 
 
 @pytest.mark.parametrize(

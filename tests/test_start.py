@@ -105,7 +105,7 @@ def test_help_loads_every_command_and_no_engine(cache: Path) -> None:
 def test_importing_the_library_loads_no_engine() -> None:
     code = "import sys; before = set(sys.modules); import backprop; print(*set(sys.modules) - before)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert {module for module in found if module.startswith("backprop")} == {"backprop", "backprop.mistakes"}
+    assert {module for module in found if module.startswith("backprop")} == {"backprop"}
     assert not HEAVY & set(found)
 
 

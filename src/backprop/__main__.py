@@ -2,8 +2,12 @@
 
 import gc
 import os
-import signal
 import sys
+
+try:
+    import signal  # which loads modules of Python itself
+except KeyboardInterrupt:
+    os._exit(130)
 
 
 def main() -> int:

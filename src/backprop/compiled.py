@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
+from _thread import allocate_lock
 from array import array
 from collections.abc import Mapping, Sequence
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from backprop.accuracy.mending import may_be_wrong
@@ -92,7 +92,7 @@ class Repeated:
         self.leaves = plain.leaves(here.graph, defaults)
         self.partials: list[float] | None = None
         self.work = 0
-        self.lock = Lock()
+        self.lock = allocate_lock()
         self.program: ModuleType | None = None
         self.views: Views | None = None
 

@@ -31,7 +31,7 @@ def emit(
     that the language has no word for, and for a name that it cannot use.
 
     >>> print(*list(emit("x*y", to="python", fixed=["y"], inputs={"y": 3}))[-2:], sep="\\n")
-        f = x*3
+        f = 3*x
         return f, {"x": 3}
     """
     if isinstance(program, str):
@@ -54,21 +54,17 @@ def emit(
         nodes = resolve(graph, wrt)
     else:
         nodes = [node for node in graph.default_wrt() if graph.name_of(node) not in fixed]
-    put_in = list(program.spelled(dict.fromkeys(fixed, 0)))
-    for name in put_in:
+    settled = list(program.spelled(dict.fromkeys(fixed, 0)))
+    for name in settled:
         if graph.is_unused(name):
             raise UnknownNode(name, list(graph.inputs)).within(syntax.source, program.origin)
-    known = {
-        name: defaults[name]
-        for name in put_in
-        if name in graph.inputs and graph.inputs[name] not in nodes
-    }
+    known = {name: defaults[name] for name in settled if name in graph.inputs and graph.inputs[name] not in nodes}
     if not function and language.functions:
         function = "value_and_gradient" if nodes else "value"
     elif function:
         _refuse_unless_name(function, language)
         if function in graph.inputs and not language.columns:
-            told = f"{function} is an input of the program, and function and input would have one name. Choose another one."
+            told = f"{function} is an input of the program; choose a name that is none."
             raise OptionValue("name", function, told)
     put_in = with_literals(graph, {graph.inputs[name]: text for name, text in known.items()})
     code = languages.code(syntax, put_in, nodes, language, function, defaults)

@@ -35,7 +35,7 @@ class Watched:
         self.begun = self.phase_begun = time.monotonic()
         self.phase, self.done, self.total, self.unit = "", 0, 0, ""
         self.within = ""
-        self.is_drawn = self.is_over = False
+        self.is_drawn = self.is_over = self.counts = False
         self.plain = not (stream.encoding or "ascii").lower().replace("-", "").startswith("utf")
         self.lock = _thread.allocate_lock()
 
@@ -97,9 +97,9 @@ _watched: Watched | None = None
 
 
 def phase(name: str, total: int = 0, unit: str = "") -> None:
-    """Say what begins now, and of how many steps it consists if that is known."""
+    """Say what begins now, and of how many steps it consists if that is known; while `each` counts, that goes on."""
     watched = _watched
-    if watched is not None:
+    if watched is not None and not watched.counts:
         watched.phase, watched.done, watched.total, watched.unit = name, 0, total, unit
         watched.within = ""
         watched.phase_begun = time.monotonic()
@@ -123,9 +123,13 @@ def each(items: Iterable[Item], size: Callable[[Item], int] | None = None) -> It
 
 
 def _counted(items: Iterable[Item], watched: Watched, size: Callable[[Item], int] | None) -> Iterator[Item]:
-    for item in items:
-        yield item
-        watched.done += 1 if size is None else size(item)
+    watched.counts = True  # the work on one item may have phases of its own, which would wipe the count
+    try:
+        for item in items:
+            yield item
+            watched.done += 1 if size is None else size(item)
+    finally:
+        watched.counts = False
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def shortened(counts: Callable[[int, int], Iterable[Any]]) -> int:
         for sign in (-1, 1):
             for one, other in zip(counts(sign, shorter), here, strict=True):
                 if is_number(one) and is_number(other) and abs(one - other) > MOST:
-                    passed = max(passed, math.ceil(abs(one - other)))
+                    passed = max(passed, int(abs(one - other)) + 1)  # math.ceil would go by a double, and may overflow
         if not passed:
             break
         shorter += SHORTER + math.ceil(math.log10(passed))

@@ -5,10 +5,13 @@
     forward(codes, offsets, args, values, partials, moving, told)      value, and the other partials
     backward(codes, offsets, args, partials, adjoints)                        the adjoint of each node
 
-where a 0 stands for a partial and an adjoint that are not there, and `moving` is known. For a machine it is
-`backward(order, targets, sources, partials, adjoints)`: the edges from the last node to the first, with both ends; and
-`backward_straight(targets, sources, partials, adjoints)`: the edges as they stand, from the last to the first, where the
-order of the edges of one node does not show in the bits (`unordered`). And with what values and adjoints may be wrong by, as `accuracy.rounding` tells it, to the last bit,
+where a 0 stands for a partial and an adjoint that are not there, and `moving` is known. For a machine `backward` is
+
+    backward(order, targets, sources, partials, adjoints)      the edges from the last node to the first, with both ends
+    backward_straight(targets, sources, partials, adjoints)    the same, where the order within a node does not show
+
+(`unordered`), and each step of a careful walk is a function. And with what values and adjoints may be wrong by, as
+`accuracy.rounding` tells it, to the last bit,
 
     careful_forward(codes, offsets, args, values, partials, moving, told, exact_zero, wrong, strain)
     careful_backward(codes, offsets, args, partials, adjoints, values, exact_zero, of_values, strain, wrong)

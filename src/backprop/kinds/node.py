@@ -120,7 +120,7 @@ class Nodes(Kind):
                 return self.number("1")
             case "floor", [x], [int()]:
                 return int(x)
-            case ("and" | "or"), [x, y], _:
+            case (("and" | "or"), [x, y], _):
                 return self._absorbed(name, x, y)
         return None
 

@@ -168,10 +168,11 @@ class Code:
     `statements` are names with what stands for them, in order; `levels` tells for each how many of the others have to
     be known one after the other before it, and `conditions` are those that are true or false. `value` and `slopes` (by
     the names of the program) are what comes back; `fixed` are the slopes that are one number wherever the inputs are,
-    and None in it is the value; `literal` those that are finite numbers as they stand. `hiding` are the slopes that may be numbers where the value is none: they are written
-    for where it is `defined`, a name. `names` are names for the slopes. `used` has the rows that have been written, `needs`
-    what they want to stand before the function. `source` is the program as it was typed, `given` the inputs that are
-    numbers in the code. The code comes `in_pieces` when it is long and the language wants that.
+    and None in it is the value; `literal` those that are finite numbers as they stand. `hiding` are the slopes that may
+    be numbers where the value is none: they are written for where it is `defined`, a name. `names` are names for the
+    slopes. `used` has the rows that have been written, `needs` what they want to stand before the function. `source` is
+    the program as it was typed, `given` the inputs that are numbers in the code. The code comes `in_pieces` when it is
+    long and the language wants that.
     """
 
     language: Language

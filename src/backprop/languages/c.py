@@ -74,7 +74,8 @@ def write(code: Code) -> Iterator[str]:
         for name, text in code.statements:
             yield f"    const {'int' if name in code.conditions else 'double'} {name} = {text};"
     if code.hiding:
-        yield f"    const int {code.defined} = {code.language.finite.format(value=code.value)};  /* no slope where there is no value */"
+        finite = code.language.finite.format(value=code.value)
+        yield f"    const int {code.defined} = {finite};  /* no slope where there is no value */"
     for name, text in code.slopes.items():
         if name in code.hiding:
             text = f"{code.defined} ? {f'({text})' if ' ? ' in text else text} : NAN"

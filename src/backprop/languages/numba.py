@@ -32,7 +32,8 @@ def write(code: Code) -> Iterator[str]:
     yield from statements(code)
     answers = [code.value]
     if code.hiding:
-        yield f"    {code.defined} = {code.language.finite.format(value=code.value)}  # no slope where there is no value"
+        finite = code.language.finite.format(value=code.value)
+        yield f"    {code.defined} = {finite}  # no slope where there is no value"
     for name, text in code.slopes.items():
         answers.append(f"({text} if {code.defined} else np.nan)" if name in code.hiding else text)
     yield from listed("return (", answers, ")") if len(answers) > 8 else [f"    return {', '.join(answers)}"]

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from keyword import kwlist
 from math import isfinite
 
+from backprop.guards import Range
 from backprop.languages import ARITHMETIC, Code, Language, Word, calls
+from backprop.languages.common.bounds import of_row, within
 from backprop.languages.common.python import docstring, imports, returned, signature, statements
-from backprop.languages.common.bounds import Range, of_row, within
 from backprop.ops import AND, CONDITIONAL, NOT, OR, PRODUCT, Row
 
 MATH = "import math"
@@ -30,9 +31,9 @@ def write(code: Code) -> Iterator[str]:
     yield from returned(code, "{number}", "{slope} if {defined} else math.nan")
 
 
-# Functions that raise where the result is too large for a double, and those that do where an operand is no finite number.
-TOO_LARGE = frozenset("exp exp2 expm1 sinh cosh pow gamma lgamma".split())
-FINITE_ALONE = frozenset("sin cos tan floor ceil round".split())
+# Functions that raise where the result is too large for a double, and where an operand is no finite number.
+TOO_LARGE = frozenset({"exp", "exp2", "expm1", "sinh", "cosh", "pow", "gamma", "lgamma"})
+FINITE_ALONE = frozenset({"sin", "cos", "tan", "floor", "ceil", "round"})
 
 
 def raises(row: Row, operands: list[Range]) -> bool:

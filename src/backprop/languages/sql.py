@@ -75,7 +75,7 @@ def write(code: Code) -> Iterator[str]:
         yield f"    FROM {below}"
     yield ")"
     yield f"SELECT {origin_}.*,"
-    answers = [(code.unique("value"), None, code.value)]
+    answers: list[tuple[str, str | None, str]] = [(code.unique("value"), None, code.value)]
     answers += [(code.names[name], name, text) for name, text in code.slopes.items()]
     for place, (own, name, text) in enumerate(answers):
         # no slope where there is no value

@@ -106,9 +106,11 @@ def told(plan: Plan, counts: Counts) -> Iterator[str]:
         )
     if counts.seconds > LONG and plan.engine != "plain":
         better = "loses no digits" if plan.careful else "does not overflow on the way"
+        most = counts.undefined * 2 > counts.careful  # of them have no answer, whatever the expression
+        advice = "" if most else f"; most often an expression that {better} needs none"
         yield (
             f"note: {counts.careful} rows needed care and took {counts.seconds:.0f} s, one by one, which --jobs shares "
-            f"out; most often an expression that {better} needs none"
+            f"out{advice}"
         )
     if counts.lost is not None:
         lost, mends = counts.lost, "--engine plain" if plan.careful else "--careful"

@@ -20,7 +20,8 @@ EVERY: Range = (-math.inf, math.inf)
 HOLDS, FAILS, OPEN = (1.0, 1.0), (0.0, 0.0), (0.0, 1.0)
 # Functions of a library may be off by some units in the last place, and so beyond the bound of the exact function.
 SLACK = 1e-12
-EXACT = frozenset("neg abs add sub mul div max min where sqrt floor ceil round sign hypot not and or".split())
+_EXACT = "neg abs add sub mul div max min where sqrt floor ceil round sign hypot not and or"
+EXACT = frozenset(_EXACT.split())
 
 
 def _product(x: Range, y: Range) -> Range:

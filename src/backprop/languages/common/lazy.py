@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from backprop import ops
 from backprop.graph import CONST, Graph
-from backprop.guards import demands
+from backprop.guards import Range, demands
 from backprop.kinds.node import Nodes
-from backprop.languages.common.bounds import Range, of_graph
+from backprop.languages.common.bounds import of_graph
 from backprop.ops import Row
 from backprop.straight import StraightLine
 
@@ -45,7 +45,8 @@ def lazily(line: StraightLine, raises: Callable[[Row, list[Range]], bool]) -> tu
         row = graph.row(node)
         if row is None or needed[node] is True or needed[node] is False or row.gives_condition:
             continue
-        if raises(row, [known[operand] for operand in graph.operands(node)]) or any(inside[operand] for operand in graph.operands(node)):
+        operands = graph.operands(node)
+        if raises(row, [known[one] for one in operands]) or any(inside[one] for one in operands):
             if uses[node] == 1 and node not in line.names:
                 inside[node] = 1
             else:

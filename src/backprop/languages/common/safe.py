@@ -11,7 +11,7 @@ from collections.abc import Container, Sequence
 from typing import Any
 
 from backprop import ops
-from backprop.guards import ANY, SHOWING, SILENT, both, conjuncts, demands, opposite
+from backprop.guards import ANY, SHOWING, SILENT, Range, both, conjuncts, demands, opposite
 from backprop.languages.common import bounds
 from backprop.ops import Row
 from backprop.straight import Worded
@@ -46,7 +46,7 @@ class Safe(Worded):
     def __init__(self, words: Container[str], nulls: bool = False, raises: bool = False) -> None:
         super().__init__(words)
         self._nulls, self._raises = nulls, raises
-        self._bounds: list[bounds.Range] = []  # of each node
+        self._bounds: list[Range] = []  # of each node
         self._sources: set[int] = set()  # operations with a domain that their operands may leave
         self._doubtful: set[int] = set()  # what may have no value therefore
         self._endless: set[int] = set()  # and what may be infinite as well
@@ -99,9 +99,9 @@ class Safe(Worded):
             return super().apply(row, operands)
         if row.chooses and operands[1] == operands[2] and operands[0] in self._doubtful:
             return self._made((row.code, *operands), row.code, tuple(operands))
-        if row.name == "mul" and not self._doubtful.isdisjoint(operands):
-            if any(self.is_zero(one) or self._gate(one) is not None for one in operands):
-                return self._made((row.code, *operands), row.code, tuple(operands))
+        dying = row.name == "mul" and any(self.is_zero(one) or self._gate(one) is not None for one in operands)
+        if dying and not self._doubtful.isdisjoint(operands):
+            return self._made((row.code, *operands), row.code, tuple(operands))
         return super().apply(row, operands)
 
     def answer(self, output: Any) -> Any:
@@ -160,7 +160,10 @@ class Safe(Worded):
             return set(slopes) if failing else set()
         bits = {node: 1 << place for place, node in enumerate(failing)}
         everywhere = sum(bits.values())
-        numberless = sum(bit for node, bit in bits.items() if (graph.row(node) or ops.by_name("sqrt")).name in NAN_ALONE)
+        # a literal that is NaN, and what is never infinite
+        numberless = sum(
+            bit for node, bit in bits.items() if node in graph.literals or any(self._is(node, one) for one in NAN_ALONE)
+        )
         under: dict[Any, int] = {}  # what is needed only where a condition holds
         for node, when in failing.items():
             for one in conjuncts(self, when) if when is not True else ():
@@ -170,8 +173,9 @@ class Safe(Worded):
             row, operands = graph.row(node), graph.operands(node)
             found = bits.get(node, 0)
             if row is not None and row.chooses:
-                condition, first, second = (shown[operand] for operand in operands)
-                found |= first & (second | under.get(operands[0], 0)) | second & under.get(self._against(operands[0]), 0)
+                first, second = shown[operands[1]], shown[operands[2]]
+                here, there = under.get(operands[0], 0), under.get(self._against(operands[0]), 0)
+                found |= first & (second | here) | second & there
             elif row is not None and (row.name in SHOWING or row.name == "div"):
                 for place, operand in enumerate(operands):
                     found |= shown[operand] & (everywhere if self._shows(row, place) else numberless)
@@ -301,7 +305,8 @@ class Safe(Worded):
             (*reversed(branches), self._of("not", condition)),
         ):
             if self.is_zero(other):
-                return when
+                inner = self._taken(branch, depth - 1)
+                return when if inner is None else self._of("and", when, inner)
             if not self.is_zero(branch) and (taken := self._taken(other, depth - 1)) is not None:
                 return self._of("or", when, taken)
         return None
