@@ -324,7 +324,11 @@ class Safe(Worded):
                     return int(self._of("where", either, bare, self.number("0")))
         product = self._scaled(adjoint, partial)
         if kinks:
-            self._kinked.setdefault(product, self._of("or", *kinks) if len(kinks) == 2 else kinks[0])
+            kink = self._of("or", *kinks) if len(kinks) == 2 else kinks[0]
+            for one in (adjoint, partial):  # a branch that is not taken has no kink
+                if one not in self._kinked and (when := self._taken(one)) is not None:
+                    kink = self._of("and", kink, when)
+            self._kinked.setdefault(product, kink)
         return product
 
     def _scaled(self, adjoint: Any, partial: Any) -> int:
