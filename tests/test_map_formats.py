@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv as python_csv
 import gzip
 import io
 import json
@@ -300,9 +301,11 @@ def test_decimal_commas_are_read_and_written_when_they_are_told(either: str, tab
 
 
 def test_long_cells_are_carried(either: str, table: Writer) -> None:
+    before = python_csv.field_size_limit()
     long = b"a" * 3_000_000
     code, out, _ = call("map", "x^2", table(b"x,t\n1," + long + b"\n2,b\n"))
     assert (code, len(out)) == (0, len(long) + len("x,t,f,d_x,note\n1,,1,2,\n2,b,4,4,\n"))
+    assert python_csv.field_size_limit() == before  # it is one for the whole process
 
 
 def test_many_rows_come_in_batches_and_keep_their_numbers(

@@ -21,7 +21,7 @@ from backprop.mistakes import WordMissing
     examples=(
         'backprop emit "(x*y + z)*x" --to numpy',
         'backprop emit "input rate = 0.1; exp(-rate*t)" --wrt rate --name decay -o decay.c',
-        "backprop emit --file neuron.bp --to sql --y 1",
+        "backprop emit --file neuron.bp --to sql --x 1",
     ),
 )
 def answer(asked: Asked) -> int:

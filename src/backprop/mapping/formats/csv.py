@@ -295,7 +295,7 @@ class PlainReader:
         self.text, self.names, self.layout = text, names, layout
 
     def batches(self, wanted: Sequence[str]) -> Iterator[Batch]:
-        csv.field_size_limit(LONGEST)
+        usual = csv.field_size_limit(LONGEST)  # of the whole process: put back when the table has been read
         places = [self.names.index(name) for name in wanted]
         lines = io.TextIOWrapper(io.BufferedReader(self.text), "utf-8", newline="")
         found = csv.reader(lines, delimiter=self.layout.separator, strict=True)
@@ -324,6 +324,8 @@ class PlainReader:
         except (OSError, EOFError, zlib.error) as error:
             with reading(self.origin):
                 raise error
+        finally:
+            csv.field_size_limit(usual)
         if rows or first == self.begin:
             yield self._batch(first, rows, wanted, places)
 
