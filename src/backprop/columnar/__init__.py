@@ -242,8 +242,6 @@ class Views(Sequence[Item], Generic[Item]):
             return NotImplemented
         return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"<{len(self)} records, made when they are asked for>"
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from keyword import kwlist
 
-from backprop.languages import ARITHMETIC, Code, Language, Word, calls
-from backprop.languages.common.python import docstring, imports, returned, same_shape, signature, statements
-from backprop.ops import POWER
+from backprop.languages import Code, Language, Word, calls
+from backprop.languages.common.python import (
+    docstring,
+    imports,
+    numpy_words,
+    returned,
+    same_shape,
+    signature,
+    statements,
+)
 
 POLYGAMMA = "jnp.where(x > 0, special.polygamma({n}, x), jnp.nan)"
 SPECIAL = "from jax.scipy import special"
@@ -39,31 +46,12 @@ def _polygamma(n: float | None, x: float | None) -> Word | None:
 
 
 WORDS = {
-    **ARITHMETIC,
-    **calls(
-        "jnp.",
-        "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh hypot abs sign floor ceil where mod "
-        "logaddexp",
-        asin="arcsin",
-        acos="arccos",
-        atan="arctan",
-        atan2="arctan2",
-        asinh="arcsinh",
-        acosh="arccosh",
-        atanh="arctanh",
-        max="maximum",
-        min="minimum",
-        round="rint",
-    ),
+    **numpy_words("jnp"),
     **calls("special.", "erf erfc gamma digamma", SPECIAL, lgamma="gammaln"),
     "polygamma": Word(
         "jnp.where(x > 0, special.polygamma(jnp.asarray(n, dtype=int), x), jnp.nan)", needs=SPECIAL, special=_polygamma
     ),
     "sigmoid": Word("jax.nn.sigmoid(x)"),
-    "pow": Word("x**y", POWER),
-    "and": Word("jnp.logical_and(x, y)"),
-    "or": Word("jnp.logical_or(x, y)"),
-    "not": Word("jnp.logical_not(x)"),
 }
 
 LANGUAGE = Language(

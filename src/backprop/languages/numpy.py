@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from keyword import kwlist
 
-from backprop.languages import ARITHMETIC, Code, Language, Word, calls
-from backprop.languages.common.python import docstring, imports, returned, same_shape, signature, statements
-from backprop.ops import POWER
+from backprop.languages import Code, Language, calls
+from backprop.languages.common.python import (
+    docstring,
+    imports,
+    numpy_words,
+    returned,
+    same_shape,
+    signature,
+    statements,
+)
 
 SAYS = "Takes numbers, or arrays that broadcast to one shape"
 SPECIAL = "from scipy import special"
@@ -28,27 +35,8 @@ def write(code: Code) -> Iterator[str]:
 
 
 WORDS = {
-    **ARITHMETIC,
-    **calls(
-        "np.",
-        "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh hypot abs sign floor ceil where mod "
-        "logaddexp",
-        asin="arcsin",
-        acos="arccos",
-        atan="arctan",
-        atan2="arctan2",
-        asinh="arcsinh",
-        acosh="arccosh",
-        atanh="arctanh",
-        max="maximum",
-        min="minimum",
-        round="rint",
-    ),
+    **numpy_words("np"),
     **calls("special.", "erf erfc gamma digamma polygamma", SPECIAL, lgamma="gammaln"),
-    "pow": Word("x**y", POWER),
-    "and": Word("np.logical_and(x, y)"),
-    "or": Word("np.logical_or(x, y)"),
-    "not": Word("np.logical_not(x)"),
 }
 
 LANGUAGE = Language(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from backprop.languages import Code
+from backprop.languages import ARITHMETIC, Code, Word, calls
 from backprop.languages.common.origin import origin
+from backprop.ops import POWER
 
 WIDTH = 96
 
@@ -112,3 +113,29 @@ def imports(code: Code, *first: str) -> Iterator[str]:
             yield from ("", "")
             yield from need.splitlines()
     yield from ("", "")
+
+
+def numpy_words(module: str) -> dict[str, Word]:
+    """The words of NumPy, which others have under the same names in a module of their own."""
+    return {
+        **ARITHMETIC,
+        **calls(
+            f"{module}.",
+            "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh hypot abs sign floor ceil where "
+            "mod logaddexp",
+            asin="arcsin",
+            acos="arccos",
+            atan="arctan",
+            atan2="arctan2",
+            asinh="arcsinh",
+            acosh="arccosh",
+            atanh="arctanh",
+            max="maximum",
+            min="minimum",
+            round="rint",
+        ),
+        "pow": Word("x**y", POWER),
+        "and": Word(f"{module}.logical_and(x, y)"),
+        "or": Word(f"{module}.logical_or(x, y)"),
+        "not": Word(f"{module}.logical_not(x)"),
+    }
