@@ -10,7 +10,8 @@ from typing import Any
 
 from backprop import ops
 from backprop.grammar import parse
-from backprop.graph import CONST, INPUT, Graph, build
+from backprop.graph import CONST, INPUT, Graph
+from backprop.graph.building import build
 from backprop.kinds.ieee import IEEE
 from backprop.values import values
 

@@ -24,6 +24,7 @@ from backprop.accuracy.lost_digits import lost_digits
 from backprop.accuracy.mending import accuracy
 from backprop.accuracy.rounding import DOUBLE, INF
 from backprop.beside.differences import primal
+from backprop.gradient import remarks
 from backprop.kinds import Hole, is_number
 from backprop.kinds.digits import Digits
 from backprop.point import Point, Program, at
@@ -582,6 +583,49 @@ def test_an_overflow_and_an_underflow_are_called_by_their_names() -> None:
         assert (note.code, size in note.text) == (code, True)
 
 
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("(x*1e-200)*1e-200", "f = 1.0e-400, ∂f/∂x = 1.0e-400"),
+        ("x^2*1e-200*1e-150", "f = 1.0e-350, ∂f/∂x = 2.0e-350"),
+        ("exp(-1000*x)", "f = 5.07596e-435, ∂f/∂x = -5.07596e-432"),  # e^-1000
+        ("sigmoid(-1000*x)", "f = 5.07596e-435, ∂f/∂x = -5.07596e-432"),
+        ("1 + x^3*1e-200*1e-200", "∂f/∂x = 3.0e-400"),
+        ("tanh(400*x)", "∂f/∂x = 5.8686e-345"),  # 400*4*e^-800
+        ("x*1e-200*1.23456789e-120", "f = 1.23457e-320, ∂f/∂x = 1.23457e-320"),
+    ],
+)
+def test_an_answer_that_is_nearer_to_0_than_doubles_is_told(program: str, told: str) -> None:
+    here = at(program, {"x": 1})
+    assert f"{told}: so near to 0 doubles have few digits" in next(note.text for note in remarks(here))
+
+
+@pytest.mark.parametrize(
+    ("program", "x"),
+    [
+        ("x^2", 0), ("(x - 1)^2", 1), ("relu(x)", -1), ("max(x, 3)", 1), ("cos(x)", 0), ("log(x)", 1),
+        ("floor(x)", 0.5), ("x*1e-300", 1), ("x^2*(x - 2)", 2), ("where(x > 0, exp(-x), 0)", -1),
+        ("clip(x, 0, 1)", -3), ("0*exp(-1000*x)", 1), ("sin(x)*0", 1), ("x*1e-310", 0),
+    ],
+)  # fmt: skip
+def test_a_0_that_is_one_is_not_remarked(program: str, x: float) -> None:
+    here = at(program, {"x": x})
+    assert [note.text for note in remarks(here) if note.code == "underflow"] == []
+
+
+def test_a_0_that_is_one_is_not_worked_out_with_many_digits() -> None:
+    for program, x in (("x^2", 0), ("(x - 1)^2", 1), ("relu(x)", -1), ("log(x)", 1), ("cos(x)", 0), ("floor(x)", 0.5)):
+        found = at(program, {"x": x}).accuracy()
+        assert found is not None
+        assert found.fine is None, program
+
+
+def test_of_a_large_program_it_is_told_that_an_answer_may_be_nearer_to_0_than_doubles() -> None:
+    program = "v0 = x\n" + "\n".join(f"v{place + 1} = v{place}*0.5" for place in range(30_000))
+    (note,) = remarks(at(program, {"x": 1}))
+    assert "some answer may be nearer to 0 than doubles are" in note.text
+
+
 def test_an_overflow_is_told_once() -> None:
     texts = [note.text for note in backprop.trace("log(1 + exp(x))", {"x": 1000}).notes if "v1 = exp(x)" in note.text]
     assert len(texts) == 1
@@ -633,7 +677,7 @@ def test_rounding_is_refused_where_there_are_no_doubles() -> None:
 
 def test_the_last_line_says_where_the_numbers_come_from() -> None:
     from backprop.render.look import Look
-    from backprop.render.table import verdict
+    from backprop.render.verdicts import verdict
 
     text, role = verdict(backprop.trace("log(1 + exp(x))", {"x": 800}), Look())
     assert (text, role) == ("f = 800, 1 derivative, worked out with more digits where doubles lose them", "warning")

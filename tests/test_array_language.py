@@ -13,7 +13,8 @@ from hypothesis import strategies as some
 from backprop import arrays_text
 from backprop.derivatives import differentiate
 from backprop.grammar import parse
-from backprop.graph import CONST, LONGEST_TEXT, Graph, build, misgivings
+from backprop.graph import CONST, LONGEST_TEXT, Graph
+from backprop.graph.building import build, misgivings
 from backprop.mistakes import Mistake
 from backprop.point import at
 from backprop.syntax import canonical, slice_text

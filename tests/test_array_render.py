@@ -19,11 +19,13 @@ from backprop.record import Edge, Node, Trace, Witness
 from backprop.render import by_name, formats
 from backprop.render.blocks import block
 from backprop.render.grad import render as grad_lines
+from backprop.render.gradients import checked
 from backprop.render.look import Look
-from backprop.render.table import checked
 from backprop.render.tables import cells, equation, table
 from backprop.tracing import trace
-from backprop.working import Known, put_numbers_in, reverse_line, tangent_line
+from backprop.working import reverse_line, tangent_line
+from backprop.working.brought import Known
+from backprop.working.formula_texts import put_numbers_in
 from command import call
 
 LAYER = "z = W @ x + b; a = tanh(z); L = sum((a - y)^2)"

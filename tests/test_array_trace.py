@@ -26,7 +26,7 @@ from backprop.render import by_name, formats
 from backprop.render.look import Look
 from backprop.schema import schema
 from backprop.tracing import trace
-from backprop.working import in_matrices
+from backprop.working.formula_texts import in_matrices
 from command import call
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
 from backprop.grammar import parse
-from backprop.graph import build
+from backprop.graph.building import build
 from backprop.mistakes import Mistake
 from backprop.syntax import canonical, readings
 from random_texts import programs

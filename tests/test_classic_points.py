@@ -11,7 +11,7 @@ import pytest
 import backprop
 from backprop.record import Limits
 from backprop.render.look import Look
-from backprop.render.table import verdict
+from backprop.render.verdicts import verdict
 
 INF = math.inf
 Inputs = dict[str, Any]

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from backprop import formulas, ops
 from backprop.derivatives import Derivatives, closed, differentiate, gradient_formulas
 from backprop.grammar import parse
-from backprop.graph import CONST, INPUT, Graph, build
+from backprop.graph import CONST, INPUT, Graph
+from backprop.graph.building import build
 from backprop.kinds import Hole
 from backprop.kinds.digits import Digits
 from backprop.kinds.symbol import SYMBOL

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from backprop import formulas, tidying
 from backprop.formulas import Formula, symbol, text, texts_of
 from backprop.grammar import parse
-from backprop.graph import build
+from backprop.graph.building import build
 from backprop.kinds import Hole
 from backprop.kinds.digits import Digits
 from backprop.kinds.symbol import SYMBOL, label

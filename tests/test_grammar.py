@@ -20,7 +20,7 @@ from lark.exceptions import UnexpectedToken
 
 from backprop import grammar
 from backprop.grammar import grammar_path, grammar_text, lark_parser, parse
-from backprop.graph import build
+from backprop.graph.building import build
 from backprop.mistakes import Mistake, Span, TooLong
 from backprop.syntax import Syntax, canonical, literal, normal, written
 from random_texts import expressions, programs, programs_with_a_slip, soups

@@ -23,7 +23,10 @@ import frameworks
 from backprop import ops
 from backprop.higher.array_directions import moving_gradient
 from backprop.higher.directions import components, directional
-from backprop.higher.jacobians import Outputs
+from backprop.higher.jacobians import by_name as by_name_of
+from backprop.higher.jacobians import matrix, told_jacobian
+from backprop.higher.outputs import Outputs
+from backprop.higher.passes import plan
 from backprop.kinds import by_name
 from backprop.kinds.array import Diagonal
 from backprop.mistakes import (
@@ -117,7 +120,7 @@ def test_rows_and_elements_can_be_asked_for() -> None:
                          ids=lambda one: one.name)  # fmt: skip
 def test_forward_and_reverse_and_the_gradient_are_one(layer: Layer) -> None:
     here = at(layer.program, layer.inputs, layer.wrt)
-    forward, reverse = (Outputs(here).jacobian(mode) for mode in ("forward", "reverse"))
+    forward, reverse = (by_name_of(Outputs(here), mode) for mode in ("forward", "reverse"))
     for name, slope in here.gradient().items():
         assert forward[name] == pytest.approx(slope, rel=1e-11, abs=1e-13)
         assert reverse[name] == pytest.approx(slope, rel=1e-11, abs=1e-13)
@@ -206,9 +209,9 @@ def test_the_figures_are_those_of_jax(pytestconfig: pytest.Config) -> None:
 
 
 def test_the_cheaper_side_is_taken() -> None:
-    wide = outputs("W @ x", {"W": numbers(3, 10, seed=1), "x": numbers(10, seed=2)}, ["x"]).plan()[0]
+    wide = plan(outputs("W @ x", {"W": numbers(3, 10, seed=1), "x": numbers(10, seed=2)}, ["x"]))[0]
     assert (wide.mode, wide.reverse, wide.forward) == ("reverse", 3, 10)
-    tall = outputs("x*[1, 2, 3, 4]", {"x": 2}).plan()[0]
+    tall = plan(outputs("x*[1, 2, 3, 4]", {"x": 2}))[0]
     assert (tall.mode, tall.reverse, tall.forward) == ("forward", 4, 1)
 
 
@@ -324,7 +327,7 @@ def test_products_are_those_of_the_jacobian(data: st.DataObject) -> None:
     seed = np.array(data.draw(st.lists(small, min_size=found.count, max_size=found.count))).reshape(found.shape)
     along = {part.name: np.array(data.draw(st.lists(small, min_size=len(part.places), max_size=len(part.places))))
              .reshape(part.shape) for part in found.parts}  # fmt: skip
-    made = found.jacobian()
+    made = by_name_of(found)
     told = directional(program, inputs, jvp=along, vjp=seed)
     assert told.jvp is not None
     assert told.vjp is not None
@@ -487,7 +490,7 @@ def test_second_derivatives_by_what_is_worked_out_are_refused() -> None:
 
 def test_a_wrong_rule_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     found = outputs(DENSE, AT_DENSE)
-    assert [(one.of, one.by, one.verdict) for one in found.matrix()[2]] == [
+    assert [(one.of, one.by, one.verdict) for one in matrix(found)[2]] == [
         ("W", "opened", "agrees"),
         ("x", "opened", "agrees"),
         ("all", "forward mode", "agrees"),
@@ -496,13 +499,13 @@ def test_a_wrong_rule_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     for place, partial in enumerate(wrong.here.partials.values):
         if isinstance(partial, Diagonal):
             wrong.here.partials.values[place] = Diagonal(partial.values * 1.001, partial.source, partial.target)
-    told = wrong.told()
+    told = told_jacobian(wrong)
     assert told.disagrees
     assert {one.of for one in told.witnesses if one.verdict == "DISAGREES"} == {"W", "x"}
 
 
 def test_the_other_mode_is_a_witness_where_the_program_is_too_large_to_be_opened() -> None:
-    found = outputs("tanh(W @ x)", LARGE, ["x"]).told()
+    found = told_jacobian(outputs("tanh(W @ x)", LARGE, ["x"]))
     assert [(one.by, one.verdict) for one in found.witnesses] == [("opened", "not checked"), ("reverse mode", "agrees")]
 
 
@@ -511,7 +514,7 @@ def test_the_other_mode_is_a_witness_where_the_program_is_too_large_to_be_opened
 def test_derivatives_that_are_nothing_but_rounding_are_no_disagreement(mode: str, kind: str, size: float) -> None:
     # inv(A) A is the unit matrix whatever A is: every derivative is 0
     here = Outputs(at("inv(A) @ A", {"A": [[2.0, 0.3, -0.4], [0.1, 1.7, 0.6], [-0.2, 0.5, 2.2]]}, kind=by_name(kind)))
-    made, _, witnesses = here.matrix(mode)
+    made, _, witnesses = matrix(here, mode)
     assert max(abs(float(one)) for one in made.flat) < size
     assert {one.verdict for one in witnesses} == {"agrees"}
 
@@ -520,7 +523,7 @@ def test_derivatives_that_are_nothing_but_rounding_are_no_disagreement(mode: str
 @pytest.mark.parametrize("program", ["sum(softmax(v @ A)[::-1])", "softmax(A - mean(v[1:]))"])
 def test_the_shares_of_a_softmax_add_up_to_one_whatever_moves_them_together(program: str, mode: str) -> None:
     here = outputs(program, {"v": [0.7, 0.2, 1.3], "A": [[2.0, 0.3, -0.4], [0.1, 1.7, 0.6], [-0.2, 0.5, 2.2]]})
-    made, _, witnesses = here.matrix(mode)
+    made, _, witnesses = matrix(here, mode)
     assert np.abs(here.by_name(made)["v"]).max() < 1e-15
     assert {one.verdict for one in witnesses} == {"agrees"}
     assert min(one.digits for one in witnesses if one.digits is not None) > 12
@@ -528,7 +531,7 @@ def test_the_shares_of_a_softmax_add_up_to_one_whatever_moves_them_together(prog
 
 def test_an_inverse_that_doubles_hardly_know_is_no_disagreement() -> None:
     hilbert = [[1 / (row + column + 1) for column in range(8)] for row in range(8)]
-    found = outputs("inv(A) @ v", {"A": hilbert, "v": [1, -1, 1, -1, 1, -1, 1, -1]}).told()
+    found = told_jacobian(outputs("inv(A) @ v", {"A": hilbert, "v": [1, -1, 1, -1, 1, -1, 1, -1]}))
     assert not found.disagrees
 
 
@@ -549,7 +552,7 @@ def test_a_wide_jacobian_is_cut_by_columns_on_a_screen() -> None:
     from backprop.render.jacobian import render
     from backprop.render.look import Look
 
-    found = outputs("W @ x", {"W": numbers(2, 8, seed=1), "x": numbers(8, seed=2)}, ["x"]).told()
+    found = told_jacobian(outputs("W @ x", {"W": numbers(2, 8, seed=1), "x": numbers(8, seed=2)}, ["x"]))
     lines = list(render(found, "f", Look(width=50)))
     assert max(map(len, lines)) <= 50
     assert "∂f/∂x, shape (2, 8), columns x[0] to x[4]" in lines
@@ -561,7 +564,7 @@ def test_a_huge_jacobian_is_told_in_a_few_words() -> None:
     from backprop.render.jacobian import render
     from backprop.render.look import Look
 
-    found = outputs("W @ x", {"W": np.ones((150, 150)), "x": np.ones(150)}, ["x"]).told()
+    found = told_jacobian(outputs("W @ x", {"W": np.ones((150, 150)), "x": np.ones(150)}, ["x"]))
     lines = list(render(found, "f", Look()))
     assert lines[1].startswith("∂f/∂x, shape (150, 150): 22,500 numbers from 1 to 1, 22,500 of them not 0; --full")
     assert len(list(render(found, "f", Look().in_full()))) > 150
@@ -615,7 +618,7 @@ def test_too_many_derivatives_are_refused_before_memory_is() -> None:
 
 
 def test_the_number_of_passes_of_a_square_map_says_forward_where_it_costs_no_more() -> None:
-    assert outputs("tanh(W @ x)", {"W": np.ones((2, 2)), "x": np.ones(2)}, ["x"]).plan()[0].mode == "forward"
+    assert plan(outputs("tanh(W @ x)", {"W": np.ones((2, 2)), "x": np.ones(2)}, ["x"]))[0].mode == "forward"
 
 
 def test_a_node_that_is_another_one_turned_is_told_apart_from_it() -> None:

@@ -23,7 +23,8 @@ import pytest
 
 import backprop
 from backprop import columnar, progress
-from backprop.columnar import Columns, Nodes, lines
+from backprop.columnar import Columns, Nodes
+from backprop.columnar.numbers import json_numbers
 from backprop.mistakes import Mistake, TooManyDerivatives
 from backprop.point import at
 from backprop.record import Trace
@@ -33,7 +34,8 @@ from backprop.render.look import Look
 from backprop.schema import check_schema, schema
 from backprop.tracing import trace
 from backprop.witnesses import sampled
-from backprop.working import MOST_TERMS, Gap
+from backprop.working import Gap
+from backprop.working.brought import MOST_TERMS
 
 SAMPLES = sorted((Path(__file__).parent.parent / "samples").glob("*.bp"))
 COMMAND = [sys.executable, "-m", "backprop"]
@@ -128,9 +130,9 @@ def test_numbers_are_written_as_json_has_them() -> None:
     some = random.Random(7)
     numbers = [some.uniform(-1, 1) * 10.0 ** some.randint(-30, 30) for _ in range(500)]
     numbers += [0.0, -0.0, 1e15, 1e16, 1e-4, 1e-5, 5e-324, 1.7976931348623157e308, 123456789.0]
-    assert lines.json_numbers(numbers) == [json.dumps(number + 0.0) for number in numbers]
-    assert lines.json_numbers([float("inf"), None, True, float("nan")]) == ['"Infinity"', "", "true", ""]
-    assert lines.json_numbers([float("nan")], propagates=True) == ['"NaN"']
+    assert json_numbers(numbers) == [json.dumps(number + 0.0) for number in numbers]
+    assert json_numbers([float("inf"), None, True, float("nan")]) == ['"Infinity"', "", "true", ""]
+    assert json_numbers([float("nan")], propagates=True) == ['"NaN"']
 
 
 @pytest.mark.parametrize("format", [form.name for form in formats()])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import validate
 
 import backprop
-from backprop.mapping import command, worker
+from backprop.mapping import command, lines, worker
 from backprop.mapping.cells import Numbers
 from backprop.mapping.kernels import Answers
 from backprop.mapping.plan import plan
@@ -187,7 +187,7 @@ def test_derivatives_are_left_out_when_they_are_not_asked_for(table: Any) -> Non
         (("x*y", "--sum", "--to", "csv"), "--to and --sum"),
         (("x*y", "--value-only", "--wrt", "x"), "--value-only and --wrt"),
         (("x*y", "--on-error", "stop"), "There are: note, fail"),
-        (("x*y", "--engine", "fast"), "--engine cannot be fast"),
+        (("x*y", "--engine", "faster"), "There are: auto, c, numba, numpy, plain, fast"),
         (("x*y", "--from", "xlsx"), "There are: arrow, arrows, csv, ndjson, parquet"),
         (("x +* y",), "between + and * there has to be"),
     ],
@@ -279,10 +279,15 @@ def test_many_rows_outside_the_domain_are_told_quickly() -> None:
 
 def test_what_care_takes_is_told_when_it_is_long(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "LONG", -1.0)
-    _, _, err = call("map", "log(x)", table("x\n1\n-1\n-2\n"))
-    assert err.startswith("note: 2 rows needed care and took 0 s, one by one, which --jobs shares out\n")
-    _, _, err = call("map", "log(exp(x))", table("x\n1\n800\n900\n"))
-    assert "shares out; most often an expression that does not overflow on the way needs none\n" in err
+    few = table("x\n1\n-1\n-2\n")
+    _, _, err = call("map", "log(x)", few)
+    assert err.startswith("note: 2 rows needed care and took 0 s, one by one\n")
+    _, _, err = call("map", "log(exp(x))", table("x\n1\n800\n900\n", "large.csv"))
+    assert "one by one; most often an expression that does not overflow on the way needs none\n" in err
+    monkeypatch.setattr(lines, "LEAST", 1)  # --jobs is named where it would find something to do
+    longer = table("x\n1\n-1\n" + "-2\n" * 9, "longer.csv")
+    assert "one by one, which --jobs shares out\n" in call("map", "log(x)", longer)[2]
+    assert "--jobs" not in call("map", "log(x)", longer, "--jobs", "0")[2]
 
 
 @pytest.mark.parametrize(

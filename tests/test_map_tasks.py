@@ -27,7 +27,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backprop import mistakes
-from backprop.mapping import folders, gathering, lines, tables, tasks, whole
+from backprop.mapping import folders, gathering, lines, partitions, tables, tasks, whole
 from backprop.mapping.crews import Alone, Processes, refuse_other_versions, versions
 from backprop.mapping.gathering import Job, crew_for, portion, to_folder, to_stream, to_sums
 from backprop.mapping.partitions import files
@@ -215,6 +215,70 @@ def test_a_longer_program_has_smaller_parts() -> None:
     assert portion(short) == 1
     assert portion(long) > 5
     assert portion(replace(short, engine="plain")) > 1
+
+
+@pytest.mark.parametrize("format", ["csv", "ndjson", "parquet"])
+def test_a_table_of_one_usual_part_is_cut_for_those_who_do_it(
+    format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name, size in ((lines, "PART", 1 << 26), (tables, "ROWS", 1 << 20)):
+        monkeypatch.setattr(module, name, size)
+    monkeypatch.setattr(lines, "LEAST", 100)
+    monkeypatch.setattr(tables, "FEW_ROWS", 10)
+    source = Source(points(tmp_path, format))
+    found = plan(Program(LOSS), ["x", "y"], {"w": 2, "b": 0.5})
+    usual, shared = gathering.cut(found, [source]), gathering.cut(found, [source], jobs=2)
+    assert len(usual) == 1
+    assert len(shared) >= (5 if format == "parquet" else 8)  # of ten groups, two for each part
+    assert [row for part in shared for row in cells(part, ["x", "y"])] == cells(source.part(), ["x", "y"])
+    sizes = [len(cells(part, ["x"])) for part in shared]
+    assert max(sizes[:-1]) <= 1.5 * min(sizes[:-1])
+    # parts in a folder are what can be gone on with, whoever does them
+    assert gathering.cut(found, [source], jobs=5, folder=True) == usual
+    assert len(gathering.cut(found, [source], cluster=True)) > 8
+
+
+def test_parts_never_get_tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "PART", 1 << 26)
+    source = Source(points(tmp_path))
+    found = plan(Program(LOSS), ["x", "y"], {"w": 2, "b": 0.5})
+    assert len(gathering.cut(found, [source], jobs=64)) == 1
+    assert len(gathering.cut(replace(found, engine="plain"), [source], jobs=64)) == 1
+
+
+@given(st.integers(0, 10**13), st.integers(2, 10**4), st.integers(1, 256))
+def test_a_cut_for_many_makes_enough_parts_or_the_least_ones(total: int, wanted: int, portion: int) -> None:
+    size = tables.Cut(portion, wanted).size(total, 1 << 26, 1 << 20)
+    assert 1 <= size <= tables.Cut(portion).size(total, 1 << 26, 1 << 20)
+    assert size <= -(-total // wanted) or size == (1 << 20) // portion
+
+
+def test_a_group_of_rows_is_cut_where_there_are_too_few(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs the extra map")
+    import pyarrow.parquet
+
+    path = str(tmp_path / "one.parquet")
+    pyarrow.parquet.write_table(pa.table({"x": range(200_000)}), path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "ROWS", 1 << 20)
+        parts = list(Source(path).parts(tables.Cut(parts=8)))
+        assert [part.groups for part in Source(path).parts()] == [(0, 1)]
+    assert [(part.before, part.rows) for part in parts] == [(place * 50_000, 50_000) for place in range(4)]
+    assert [row for part in parts for (row,) in cells(part, ["x"])] == list(range(200_000))
+    assert [next(part.reader().batches(["x"])).first for part in parts] == [1, 50_001, 100_001, 150_001]
+    assert len({partitions.told(part) for part in parts}) == 4
+
+
+def test_processes_share_out_a_table_of_one_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs the extra map")
+    import pyarrow.parquet
+
+    monkeypatch.setattr(tables, "ROWS", 1 << 20)
+    monkeypatch.setattr(tables, "FEW_ROWS", 100)
+    path = str(tmp_path / "one.parquet")
+    pyarrow.parquet.write_table(pa.table({"x": [float(x) for x in range(-1000, 1000)]}), path)
+    words = ("map", "log(x)*w", path, "--w", "2", "--to", "csv")
+    assert call(*words, "--jobs", "2") == call(*words)
 
 
 # -- many files ------------------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ import pytest
 
 from backprop import mistakes
 from backprop.grammar import parse
-from backprop.graph import Graph, build, misgivings
+from backprop.graph import Graph
+from backprop.graph.building import build, misgivings
 from backprop.mistakes import MissingValue, Mistake
 from backprop.point import at
 from backprop.syntax import canonical

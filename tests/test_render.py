@@ -21,10 +21,12 @@ from backprop.reference import operations_called
 from backprop.render import by_name, by_suffix, excerpts, formats
 from backprop.render import mistakes as lessons
 from backprop.render.look import Look
-from backprop.render.table import adjoint_lines, value_lines, verdict
 from backprop.render.tables import cells, table, visible, wrap
+from backprop.render.verdicts import verdict
+from backprop.render.workings import adjoint_lines, value_lines
 from backprop.tracing import trace
-from backprop.working import Working, forward_line, put_numbers_in, reverse_line, tangent_line
+from backprop.working import Working, forward_line, reverse_line, tangent_line
+from backprop.working.formula_texts import put_numbers_in
 from conftest import Golden
 
 SAMPLES = sorted((Path(__file__).parent.parent / "samples").glob("*.bp"))

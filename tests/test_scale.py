@@ -116,11 +116,12 @@ def test_a_saved_trace_of_a_long_program_shows_in_every_format(name: str, tmp_pa
         assert lines == list(render(again, Look())), format.name
 
 
-def test_witnesses_of_a_long_program_say_what_they_did_not_check() -> None:
+@pytest.mark.parametrize("count", [20_000, pytest.param(70_000, marks=pytest.mark.slow)])
+def test_witnesses_of_a_long_program_say_what_they_did_not_check(count: int) -> None:
     from backprop.tracing import trace
 
-    found = trace(sum_of(70_000), {"x": 0.5})
-    assert found.gradient == {"x": 70_000.0}
+    found = trace(sum_of(count), {"x": 0.5})
+    assert found.gradient == {"x": float(count)}
     assert {witness.verdict for witness in found.witnesses} <= {"agrees", "not checked"}
     assert all(witness.reason for witness in found.witnesses if witness.verdict == "not checked")
     assert any(witness.verdict == "not checked" for witness in found.witnesses)
@@ -137,7 +138,7 @@ def test_the_time_to_differentiate_grows_with_the_program_and_not_with_its_squar
         return process_time() - begun
 
     seconds(400)
-    small, large = (min(seconds(n) for _ in range(3)) for n in (500, 4_000))  # other work takes time away from some
+    small, large = (min(seconds(n) for _ in range(3)) for n in (250, 2_000))  # other work takes time away from some
     assert large < 8 * small * 3
 
 
@@ -290,7 +291,7 @@ def test_ten_thousand_of_anything_within_each_other_are_no_deeper_than_one(name:
 @pytest.mark.parametrize("count", [100, 5_000])
 def test_functions_that_double_are_refused_at_once_however_many(count: int) -> None:
     from backprop.grammar import parse
-    from backprop.graph import build
+    from backprop.graph.building import build
     from backprop.mistakes import TooLarge
 
     text = "f0(z) = z\n" + "\n".join(f"f{i + 1}(z) = f{i}(z) + f{i}(z)" for i in range(count)) + f"\nf{count}(x)"
@@ -320,7 +321,7 @@ def kept_and_peak(text: str, operations: int) -> tuple[float, float]:
     import tracemalloc
 
     from backprop.grammar import parse
-    from backprop.graph import build
+    from backprop.graph.building import build
 
     build(parse("x*y + 1.5"))
     tracemalloc.start()
@@ -355,7 +356,7 @@ def test_a_large_program_is_read_and_built_within_its_memory(name: str) -> None:
 
 FULL = {
     "brackets": brackets(100_000),
-    "product": product_of(100_000),
+    "product": "*".join(["x", "1.43"] * 50_000),  # a power of 0.7 alone underflows, and the witnesses say so
     "calls": calls(100_000),
     "chain": chain(100_000),
 }

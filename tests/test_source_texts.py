@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from backprop.grammar import parse
-from backprop.graph import build
+from backprop.graph.building import build
 from backprop.source_texts import SourceTexts
 
 SOURCE = "alpha = 2.5; b = -alpha"

@@ -11,7 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backprop.higher.jacobians import Outputs, Sparsity
+from backprop.higher import patterns as found_patterns
+from backprop.higher.jacobian_records import Sparsity
+from backprop.higher.jacobians import matrix
+from backprop.higher.outputs import Outputs
+from backprop.higher.passes import plan
 from backprop.higher.sparsity import Pattern, members
 from backprop.mistakes import TooMuchWork
 from backprop.point import at
@@ -25,7 +29,7 @@ TRIDIAGONAL = "concat(x[1:], [0]) + x^2 - concat([0], x[:-1]^3)"
 
 def sparsity(program: str, inputs: dict[str, Any], of: str = "jacobian", wrt: list[str] | None = None) -> Sparsity:
     outputs = Outputs(at(program, inputs, wrt))
-    return outputs.sparsity() if of == "jacobian" else outputs.hessian_sparsity()
+    return found_patterns.sparsity(outputs) if of == "jacobian" else found_patterns.hessian_sparsity(outputs)
 
 
 def columns(found: Sparsity) -> list[list[int]]:
@@ -167,14 +171,14 @@ def test_shared_passes_give_what_a_pass_for_each_would(data: st.DataObject) -> N
     for mode in ("forward", "reverse"):
         shared, alone = Outputs(here), Outputs(here)
         with patch.object(alone, "pattern", lambda opened: None):
-            assert np.array_equal(shared.matrix(mode)[0], alone.matrix(mode)[0])
-            assert shared.plan(mode)[0].forward <= alone.plan(mode)[0].forward
+            assert np.array_equal(matrix(shared, mode)[0], matrix(alone, mode)[0])
+            assert plan(shared, mode)[0].forward <= plan(alone, mode)[0].forward
 
 
 def test_the_numbers_stand_where_the_pattern_is() -> None:
     outputs = Outputs(at(TRIDIAGONAL, {"x": [1, 2, 3, 4, 5, 6]}))
-    made = outputs.matrix()[0]
-    assert [list(np.nonzero(row)[0]) for row in made] == columns(outputs.sparsity())
+    made = matrix(outputs)[0]
+    assert [list(np.nonzero(row)[0]) for row in made] == columns(found_patterns.sparsity(outputs))
 
 
 # -- the picture ------------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ STARTS: dict[str, tuple[tuple[str, ...], set[str], str, int]] = {
     "paths": (("paths", *POINT), set(), f"{TRACE} path_sums", 145),
     "paths --count": (("paths", *POINT, "--count"), set(), f"{TRACE} path_sums", 145),
     "trace": (("trace", *POINT, "--no-check"), set(), TRACE, 137),
-    "step": (("step", "param w = 1; (w - 3)^2"), set(), f"{TRACE} compiled engines gradient step", 145),
+    "step": (("step", "param w = 1; (w - 3)^2"), set(), f"{TRACE} compiled engines gradient step", 150),
     "ops": (("ops", "sin"), set(), f"{TRACE} reference", 137),
     "schema": (("schema",), set(), f"{READING} record render schema", 77),
     "a mistake": (("grad", "x**"), set(), f"{VALUES} gradient misreadings refusals", 95),

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from backprop import ops
 from backprop.accuracy.rounding import DOUBLE, errors
 from backprop.grammar import parse
-from backprop.graph import build
+from backprop.graph.building import build
 from backprop.kinds import Hole
 from backprop.kinds.real import REAL
 from backprop.ops import Row

@@ -176,7 +176,7 @@ class Asked:
             unused = [name for name in spelled if name not in graph.inputs]
             bindings.refuse_lookalikes(unused, graph.inputs, self.command.options)
         if self.command.name not in TELLS_READINGS:
-            from backprop.graph import misgivings
+            from backprop.graph.building import misgivings
 
             for _, told in misgivings(*program.read(program.spelled(given)), given):
                 self.say(f"note: {told}")
@@ -250,9 +250,9 @@ def write_lines(stream: TextIO, lines: Iterable[str], at_once: bool = False) -> 
             if is_screen:
                 progress.results_follow()
             elif not done:
-                progress.phase("writing", unit="MB")
+                progress.phase("writing")
             done += size
-            progress.at(done // 1_000_000)
+            progress.wrote(done)
             stream.write("\n".join(held) + "\n")
             stream.flush()
             held.clear()

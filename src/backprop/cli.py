@@ -128,6 +128,8 @@ def _answered(words: Sequence[str], streams: Streams) -> int:
         discard(streams.stdout)
         return tell(CannotWrite("stdout", error.strerror or str(error)), streams)
     except Exception as error:
+        if _began_as_interrupt(error):
+            raise KeyboardInterrupt from None
         if os.environ.get("BACKPROP_DEBUG"):
             raise
         streams.stderr.write(
@@ -135,6 +137,13 @@ def _answered(words: Sequence[str], streams: Streams) -> int:
             "The line you typed is not to blame. BACKPROP_DEBUG=1 before it shows where the fault is.\n"
         )
         return OUR_FAULT
+
+
+def _began_as_interrupt(error: BaseException | None) -> bool:
+    """Whether an error is what became of an interrupt: one that comes while Python makes a class is a RuntimeError."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _writable(stream: TextIO | None) -> TextIO:

@@ -10,10 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backprop.accuracy.mending import may_be_wrong
-from backprop.engines import plain
-from backprop.engines.columns import Columns
-from backprop.engines.sweeps import check_engine
-from backprop.engines.tape import BRANCH, KINK
+from backprop.engines import check_engine, plain
+from backprop.engines.columns import BRANCH, KINK, TapeColumns
 from backprop.gradient import answered
 from backprop.point import Number, Point, Program
 
@@ -132,7 +130,7 @@ class Repeated:
         if numbers is None:
             return None
         if self.views is None:
-            return plain.value(plain.walks(self.shapes), self.graph, self._put(numbers))
+            return plain.value(plain.walks(self.shapes, careful=False), self.graph, self._put(numbers))
         assert self.program is not None
         for node, number in numbers.items():
             self.views.values[node] = number
@@ -174,14 +172,14 @@ class Repeated:
             self.engine = "plain"
             return
         assert self.leaves is not None
-        self.views = fast.Views(self.graph, Columns.empty(self.graph, array("d", self.leaves)), self.moving)
+        self.views = fast.Views(self.graph, TapeColumns.empty(self.graph, array("d", self.leaves)), self.moving)
 
     def _plainly(self, numbers: Mapping[int, float], careful: bool) -> tuple[Any, ...] | None:
         values = self._put(numbers)
         if careful:
-            found = plain.careful(plain.walks(self.shapes), self.graph, values, self.moving)
+            found = plain.careful(plain.walks(self.shapes, careful=True), self.graph, values, self.moving)
             return None if found is None else (values, found.adjoints, found.told, found.wrong, found.of_adjoints)
-        program = plain.walks(self.shapes)
+        program = plain.walks(self.shapes, careful=False)
         if self.partials is None:
             self.partials = plain.constants(program, self.graph, self.moving)
         bare = plain.bare(program, self.graph, values, self.partials, self.moving)

@@ -10,8 +10,16 @@ from backprop.kinds.node import with_literals
 from backprop.kinds.real import REAL
 from backprop.languages import Language
 from backprop.languages.common.identifiers import identifier
-from backprop.mistakes import IntervalForNumber, NotANumber, NotElementwise, OptionValue, UnknownNode, UnusableNumber
-from backprop.point import Number, Program, resolve, texts
+from backprop.mistakes import (
+    IntervalForNumber,
+    Mistake,
+    NotANumber,
+    NotElementwise,
+    OptionValue,
+    UnknownNode,
+    UnusableNumber,
+)
+from backprop.point import Number, Program, has_arrays, resolve, texts
 
 
 def emit(
@@ -44,7 +52,8 @@ def emit(
     defaults = texts(program, graph, inputs or {})
     for name, text in defaults.items():
         try:
-            _refuse_unless_number(name, text)
+            if name not in fixed or not is_array(text):
+                _refuse_unless_number(name, text)
         except NotElementwise as mistake:
             mistake.span = graph.span(graph.inputs[name]) if name in graph.inputs and name not in spelled else None
             raise mistake.within(syntax.source, program.origin) from None
@@ -67,6 +76,13 @@ def emit(
             told = f"{function} is an input of the program; choose a name that is none."
             raise OptionValue("name", function, told)
     put_in = with_literals(graph, {graph.inputs[name]: text for name, text in known.items()})
+    if has_arrays(put_in, known):
+        from backprop.single_numbers import opened
+
+        try:
+            put_in, nodes = opened(put_in, nodes)
+        except Mistake as mistake:
+            raise mistake.within(syntax.source, program.origin) from None
     code = languages.code(syntax, put_in, nodes, language, function, defaults)
     code.given = known
     return language.write(code)
@@ -74,7 +90,7 @@ def emit(
 
 def _refuse_unless_number(name: str, text: str) -> None:
     if is_array(text):
-        raise NotElementwise(f"{name} = {text if len(text) <= 40 else text[:37] + '...'}")
+        raise NotElementwise(f"{name} = {text if len(text) <= 40 else text[:37] + '...'}", why="is an array")
     if ".." in text:
         raise IntervalForNumber(name, text)
     try:

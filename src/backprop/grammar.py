@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from backprop import cache
+from backprop import cache, progress
 from backprop.collector import sparing
 from backprop.mistakes import BadSlice, Mistake, NothingWritten, Span, TooLong
 from backprop.patterns import pattern
@@ -445,6 +445,7 @@ def _batches(tables: Tables, tree: Syntax, begins: array[int]) -> Iterator[Itera
     tokens = pattern(tables.tokens, tree.source).finditer(tree.source)
     while len(tree) + len(begins) <= LARGEST_PROGRAM:
         yield islice(tokens, 10_000)
+        progress.at(tree.ends[-1] if tree.ends else 0, of="reading")
     raise TooLong(LARGEST_PROGRAM, (begins[-1], begins[-1] + 1))
 
 

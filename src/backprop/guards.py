@@ -41,6 +41,8 @@ MOST = sys.float_info.max
 ANY: Range = (-MOST, MOST)
 # What stays below this is finite, however it is rounded.
 BOUND = 1e300
+# An `or` of more conditions is looked at as a whole in part, so that a long one costs no more.
+MOST_ALTERNATIVES = 16
 
 
 def _product(x: Range, y: Range) -> Range:
@@ -147,15 +149,13 @@ def either(kind: Nodes, x: Condition, y: Condition) -> Condition:
     """
     if isinstance(x, bool) or isinstance(y, bool):
         return kind.apply(ops.by_name("or"), [x, y])
-    if x == y:
+    if x == y or implies(kind, y, x):
         return x
+    if implies(kind, x, y):
+        return y
     alone = [conjuncts(kind, one) for one in (x, y)]
     common = alone[0] & alone[1]
     left, right = alone[0] - common, alone[1] - common
-    if not left:  # the other one is a case of it
-        return x
-    if not right:
-        return y
     if len(left) == len(right) == 1 and opposite(kind, next(iter(left))) == next(iter(right)):
         found: Condition = True
         for one in sorted(common):
@@ -175,6 +175,32 @@ def conjuncts(kind: Nodes, condition: int) -> frozenset[int]:
         else:
             found.add(node)
     return frozenset(found)
+
+
+def alternatives(kind: Nodes, condition: Condition) -> list[Condition]:
+    """The conditions of which an `or` asks for one; of a long one the last are left together."""
+    found, waiting = list[Condition](), [condition]
+    while waiting:
+        one = waiting.pop()
+        row = None if isinstance(one, bool) else kind.graph.row(one)
+        if row is not None and row.name == "or" and len(found) + len(waiting) < MOST_ALTERNATIVES:
+            waiting.extend(reversed(kind.graph.operands(one)))
+        elif one not in found:
+            found.append(one)
+    return found
+
+
+def implies(kind: Nodes, x: int, y: int) -> bool:
+    """Whether a condition holds only where another one does, as far as that is seen in how they are put together.
+
+    >>> kind = Nodes()
+    >>> a, b, c = (kind.apply(ops.by_name("lt"), [kind.leaf(name), kind.leaf("x")]) for name in "abc")
+    >>> implies(kind, either(kind, both(kind, a, b), both(kind, c, a)), a), implies(kind, a, both(kind, a, b))
+    (True, False)
+    """
+    wide = [conjuncts(kind, one) for one in alternatives(kind, y)]
+    narrow = [conjuncts(kind, one) for one in alternatives(kind, x)]
+    return all(y in one or any(other <= one for other in wide) for one in narrow)
 
 
 def check(kind: Nodes, roots: Sequence[int], corners: Sequence[int] = (), jumps: Sequence[int] = ()) -> int:

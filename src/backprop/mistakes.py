@@ -1793,10 +1793,11 @@ class NotElementwise(Mistake):
     code = "not-elementwise"
     title = "arrays"
 
-    def __init__(self, what: str, span: Span | None = None) -> None:
+    def __init__(self, what: str, span: Span | None = None, why: str = "works on arrays") -> None:
         super().__init__(
-            f"{what} works on arrays, and straight-line code and rows of a table are made of single numbers",
-            "Write the program number by number, or see its gradient with: backprop grad",
+            f"{what} {why}, and straight-line code is made of single numbers",
+            "Write arrays out, as in dot([x, y], [1, 2]), or give their numbers: --W '[[1, 2], [3, 4]]'; "
+            "or see the gradient with: backprop grad",
             span,
         )
 

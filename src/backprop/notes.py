@@ -17,14 +17,15 @@ from backprop import ops
 from backprop.beside.one_sided import at_operands as _at
 from backprop.beside.one_sided import kink_notes, limits_in_words, sides_in_words
 from backprop.figures import figure
-from backprop.graph import CONST, INPUT, misgivings
+from backprop.graph import CONST, INPUT
+from backprop.graph.building import misgivings
 from backprop.kinds import Hole
 from backprop.ops import ATOM, Row
 from backprop.point import Point
 from backprop.record import Note
 from backprop.rules import holds, rules
 from backprop.syntax import Statement
-from backprop.working import put_numbers_in
+from backprop.working.formula_texts import put_numbers_in
 from backprop.writing import written
 
 # So many derivatives that one hole spoils are named one by one.

@@ -15,7 +15,8 @@ from backprop.arrays_text import element_of, is_array, named_elements
 from backprop.collector import sparing
 from backprop.forward import tangents
 from backprop.grammar import load_tables, parse
-from backprop.graph import Graph, build
+from backprop.graph import Graph
+from backprop.graph.building import build
 from backprop.kinds import MINIMUM_NORM, Hole, Kind, Misfit, Refused, by_name
 from backprop.mistakes import (
     EmptyInterval,
@@ -268,8 +269,9 @@ class Program:
         """The syntax and the graph; names that are given values are variables even where they could mean a constant."""
         names = frozenset(given)
         if names not in self._read:
-            progress.phase("reading")
+            progress.phase("reading", total=len(self.text), unit="characters")
             syntax = parse(self.text, variables=tuple(names), origin=self.origin)
+            progress.phase("building", total=len(syntax.statements), unit="statements")
             self._read[names] = syntax, build(syntax, names)
         return self._read[names]
 

@@ -7,6 +7,7 @@ calls, which do nothing while nobody watches:
     progress.phase("rows", total=10_000_000)
     progress.at(1_000_000)
     for batch in progress.each(batches, size=len): ...
+    for text in progress.steps("edges", edges, total=len(edges)): ...
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Watched:
         self.stream = stream
         self.begun = self.phase_begun = time.monotonic()
         self.phase, self.done, self.total, self.unit = "", 0, 0, ""
-        self.within = ""
+        self.within = self.written = ""
         self.is_drawn = self.is_over = self.counts = False
         self.plain = not (stream.encoding or "ascii").lower().replace("-", "").startswith("utf")
         self.lock = _thread.allocate_lock()
@@ -53,14 +54,14 @@ class Watched:
         now = time.monotonic()
         full, empty = ("#", "-") if self.plain else ("━", "─")
         parts = [f"{self.phase:<11}"]
-        if self.total:
+        if self.total > 1:
             share = min(1.0, self.done / self.total)
             parts.append(f"{full * round(share * BAR)}{empty * (BAR - round(share * BAR))} {share:4.0%}")
         if self.done:
             of = f" of {self.total:,}" if self.total else ""
             rate = self.done / max(now - self.phase_begun, 1e-9)
             parts.append(f"{self.done:,}{of} {self.unit}".rstrip() + f", {rate:,.0f} a second")
-        parts += [self.within] if self.within else []
+        parts += [said for said in (self.within, self.written) if said]
         parts.append(f"{now - self.begun:.0f} s")
         while len("  ".join(parts)) >= width and len(parts) > 2:
             del parts[-2]
@@ -105,10 +106,22 @@ def phase(name: str, total: int = 0, unit: str = "") -> None:
         watched.phase_begun = time.monotonic()
 
 
-def at(done: int) -> None:
-    """Say how many steps of the phase are done."""
-    if _watched is not None:
+def at(done: int, of: str = "") -> None:
+    """Say how many steps of the phase are done; of a phase `of` this name only, if one is told."""
+    if _watched is not None and (not of or _watched.phase == of):
         _watched.done = done
+
+
+def steps(name: str, items: Iterable[Item], total: int) -> Iterable[Item]:
+    """A phase whose steps are these items, counted as they are taken."""
+    phase(name, total, name)
+    return each(items)
+
+
+def wrote(characters: int) -> None:
+    """Say how much is written so far, in whatever phase."""
+    if _watched is not None:
+        _watched.written = f"{characters / 1e6:,.0f} MB written"
 
 
 def within(text: str) -> None:
@@ -117,9 +130,11 @@ def within(text: str) -> None:
         _watched.within = text
 
 
-def each(items: Iterable[Item], size: Callable[[Item], int] | None = None) -> Iterable[Item]:
-    """The items, counted as they are taken: one step each, or as many as their size."""
-    return items if _watched is None else _counted(items, _watched, size)
+def each(items: Iterable[Item], size: Callable[[Item], int] | None = None, of: str = "") -> Iterable[Item]:
+    """The items, counted as they are taken: one step each, or as many as their size; see `at` for `of`."""
+    if _watched is None or (of and _watched.phase != of):
+        return items
+    return _counted(items, _watched, size)
 
 
 def _counted(items: Iterable[Item], watched: Watched, size: Callable[[Item], int] | None) -> Iterator[Item]:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from backprop.ops import ATOM, PRODUCT, Row, Shapes
 from backprop.ops.arrays import added_up
 from backprop.rules import Formula, formula
-from backprop.working import factor
+from backprop.working.formula_texts import factor
 from backprop.writing import Written, level_of_number, written
 
 Shape = tuple[int, ...]

@@ -35,7 +35,7 @@ def reverse(
     it is told; of an array as output it has its shape.
 
     >>> from backprop.grammar import parse
-    >>> from backprop.graph import build
+    >>> from backprop.graph.building import build
     >>> from backprop.kinds.real import REAL
     >>> from backprop.rules import partials
     >>> from backprop.values import values

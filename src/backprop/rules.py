@@ -13,7 +13,8 @@ from typing import Any
 
 from backprop import ops
 from backprop.grammar import parse
-from backprop.graph import CONST, INPUT, Graph, build
+from backprop.graph import CONST, INPUT, Graph
+from backprop.graph.building import build
 from backprop.kinds import Convention, Hole, Kind, is_number
 from backprop.ops import Row
 from backprop.values import values

@@ -251,7 +251,7 @@ def straight_line(
     1 where a kink lies in a branch that is not taken. Raises `Wordless`, and `NotElementwise` for arrays.
 
     >>> from backprop.grammar import parse
-    >>> from backprop.graph import build
+    >>> from backprop.graph.building import build
     >>> words = {"mul", "add", "div", "neg", "exp", "abs", "where", "ge"}
     >>> line = straight_line(build(parse("sigmoid(x)*y")), [0, 2], words)
     >>> [line.graph.formula(node) for node in range(len(line.graph)) if line.graph.row(node)][:4]

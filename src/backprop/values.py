@@ -27,7 +27,7 @@ def values(graph: Graph, kind: Kind, inputs: Mapping[int, Any], asked: Iterable[
     are `asked` for have a value even where only a branch not taken leads to them.
 
     >>> from backprop.grammar import parse
-    >>> from backprop.graph import build
+    >>> from backprop.graph.building import build
     >>> from backprop.kinds.real import REAL
     >>> values(build(parse("(a + b) * (b + 1)")), REAL, {0: 2.0, 1: 1.0})
     [2.0, 1.0, 3.0, 1.0, 2.0, 6.0]

@@ -9,7 +9,7 @@ from typing import Any
 
 from backprop.accuracy.fine import ENOUGH, FULL, Fine, Level, digits_kept
 from backprop.accuracy.fine import of as fine_of
-from backprop.accuracy.mending import Accuracy
+from backprop.accuracy.mending import Accuracy, is_tiny
 from backprop.accuracy.rewrites import advice
 from backprop.beside.differences import EPSILON, LEVELS, affordable, to_double
 from backprop.figures import figure
@@ -54,11 +54,14 @@ def lost_digits(point: Point) -> Iterator[Note]:
         code, what = told(point, found, loss)
         parts = [
             what,
-            f"with more digits {', '.join(_right(point, found))}",
+            f"with more digits {', '.join(_some([*_right(point, found), *_vanished(point, found)]))}",
             _as_written(point, found),
             "" if loss is None else _advice(point, found, loss),
         ]
         yield Note(code, "; ".join(part for part in parts if part), graph.ids[node])
+    elif vanished := _vanished(point, found):
+        text = f"{', '.join(_some(vanished))}: so near to 0 doubles have few digits, and none below 4.9e-324"
+        yield Note("underflow", text, graph.ids[output])
     if found.untold:
         yield Note("lost-digits", f"doubles may have lost digits here: {found.untold}", graph.ids[output])
 
@@ -84,6 +87,8 @@ def _advice(point: Point, found: Accuracy, loss: Loss) -> str:
 def told(point: Point, found: Accuracy, loss: Loss | None) -> tuple[str, str]:
     """What happened to the digits, as the code of a note and in words."""
     if loss is None:
+        if all(is_tiny(answer) for _, answer, _ in _mended(point, found, found.fine)):
+            return "underflow", "so near to 0 doubles have few digits"
         return "lost-digits", "the terms that meet cancel but for the last digits"
     ids = point.graph.ids
     name = ids[loss.node]
@@ -172,11 +177,39 @@ def _matters(point: Point, level: Level, node: int, truth: Any, missing: Any) ->
 
 def _right(point: Point, found: Accuracy) -> Iterator[str]:
     """The answers that were mended, with all their digits."""
-    answers = _mended(point, found, found.fine)
-    for name, answer, truth in answers[:MOST_TOLD]:
+    for name, answer, truth in _mended(point, found, found.fine):
         yield f"{name} has no value" if isinstance(answer, Hole) else f"{name} = {shown(truth)}"
-    if len(answers) > MOST_TOLD:
-        yield f"and {len(answers) - MOST_TOLD} more"
+
+
+def _some(answers: list[str]) -> list[str]:
+    """The first few of the answers, and how many more there are."""
+    more = len(answers) - MOST_TOLD
+    return [*answers[:MOST_TOLD], f"and {more} more"] if more > 0 else answers
+
+
+def _vanished(point: Point, found: Accuracy) -> list[str]:
+    """The answers that are as near to the true number as doubles are, and still have too few of its digits."""
+    from mpmath import nstr
+
+    fine, ids, output = found.fine, point.graph.ids, point.graph.output
+    if fine is None or fine.reason or isinstance(point.answer(), Hole):
+        return []
+    given = point.by_rules()
+    answers = [] if found.value is not None else [(ids[output], point.value(), fine.value, output)]
+    for node in point.wrt:
+        name = point.name_of(node)
+        if node not in found.slopes:
+            answers.append((slope(ids[output], name), given[name], fine.adjoint, node))
+    return [
+        f"{name} = {nstr(truth, 6)}"
+        for name, double, truth_of, node in answers
+        if is_tiny(double) and is_number(truth := truth_of(node)) and truth and _relative(double, truth) < ENOUGH
+    ]
+
+
+def _relative(double: float, truth: Any) -> float:
+    """How many digits of a number below the normal doubles are right, though no double may be nearer."""
+    return 0.0 if not double else -math.log10(max(float(abs((double - truth) / truth)), EPSILON))
 
 
 def _as_written(point: Point, found: Accuracy) -> str:

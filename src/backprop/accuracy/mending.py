@@ -12,8 +12,9 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from backprop.accuracy.rounding import DOUBLE, INF, Errors, Roundoff, errors
-from backprop.kinds import Hole
+from backprop import ops
+from backprop.accuracy.rounding import CUT_OFF, DOUBLE, INF, Errors, Roundoff, errors
+from backprop.kinds import Hole, is_number
 from backprop.kinds.real import Real
 from backprop.point import Point
 
@@ -63,7 +64,7 @@ def accuracy(point: Point) -> Accuracy | None:
     if not isinstance(kind, Real) or kind.propagates or kind.eager:
         return None
     found = Accuracy(point.errors())
-    found.doubted = _doubtful(point, found.errors)
+    found.doubted = _doubtful(point, found.errors) or vanishes(point, found.errors)
     if found.doubted:
         _mend(point, found)
     return found
@@ -78,6 +79,45 @@ def _doubtful(point: Point, found: Errors) -> bool:
         return False
     adjoints = point.reverse().adjoints
     return any(may_be_wrong(adjoints[node], found.adjoints[node]) for node in point.wrt if adjoints[node] is not None)
+
+
+def is_tiny(number: Any) -> bool:
+    """Whether a number is so small that a double has fewer digits for it, or none."""
+    return bool(is_number(number) and abs(number) < DOUBLE.smallest_normal)
+
+
+def vanishes(point: Point, found: Errors) -> bool:
+    """Whether an answer is 0, or next to it, and something on the way there may be so for want of smaller doubles.
+
+    What is 0 in truth is mostly told from that: x^2 has the slope 0 where an operand is 0, and log(x) is 0 at 1 where
+    it goes on with the slope 1.
+    """
+    output, graph = point.value(), point.graph
+    if isinstance(output, Hole):
+        return False
+    back, wrong = point.reverse(), found.values
+    answers = [(output, wrong[graph.output])]
+    answers += [(back.adjoints[node], found.adjoints[node]) for node in point.wrt if back.adjoints[node] is not None]
+    if not any(error and is_tiny(number) for number, error in answers):
+        return False
+    known, slopes = point.values, point.partials
+    for node, code in enumerate(graph.codes):
+        if code < 0:
+            continue
+        edges = range(graph.offsets[node], graph.offsets[node + 1])
+        moves = (is_number(slopes.values[one]) and slopes.values[one] * known[graph.args[one]] for one in edges)
+        if wrong[node] and is_tiny(known[node]) and all(map(is_tiny, moves)):
+            return True
+        adjoint, row = back.adjoints[node], ops.rows()[code]
+        if not adjoint or isinstance(adjoint, Hole) or row.jumps or row.name in CUT_OFF:
+            continue
+        if any(known[one] == 0 and not wrong[one] for one in graph.operands(node)):
+            continue
+        for index in edges:
+            slope, brought = slopes.values[index], back.contributions[index]
+            if brought is not None and not slopes.exact_zero[index] and (is_tiny(slope) or is_tiny(brought)):
+                return True
+    return False
 
 
 def _promised(point: Point, found: Errors) -> float:
@@ -142,6 +182,8 @@ def _mend(point: Point, found: Accuracy) -> None:
         digits = _promised(point, found.errors)
         if digits < TOLD_OF:
             found.untold = f"of some answer no more than {digits:.0f} are certain, and {fine.reason}"
+        elif vanishes(point, found.errors):
+            found.untold = f"some answer may be nearer to 0 than doubles are, and {fine.reason}"
         return
 
     def mended(double: Any, truth: Any) -> Any:

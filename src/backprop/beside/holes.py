@@ -18,7 +18,6 @@ from typing import Any
 from backprop.beside.differences import as_double, behind_output, is_heavy, leaf, many, primal
 from backprop.beside.limits import Limit, Sample, limit, tends
 from backprop.beside.singular import directions, kept
-from backprop.beside.terms import apart
 from backprop.graph import CONST, CONSTANTS, INPUT
 from backprop.kinds import Hole, is_number
 from backprop.point import Point
@@ -89,7 +88,11 @@ def approach(point: Point) -> Approach | None:
     nodes = [node for node in point.wrt if graph.codes[node] in (INPUT, CONST) and node in behind]
     if not nodes or not all(is_number(point.values[node]) for node in nodes):
         return None
-    parts = apart(point, nodes) if len(nodes) > 1 else None
+    parts = None
+    if len(nodes) > 1:
+        from backprop.beside.terms import apart  # few points have no value
+
+        parts = apart(point, nodes)
     if parts is None:
         return _approach(point, nodes)
     found = _approach(parts.point, list(parts.nodes))

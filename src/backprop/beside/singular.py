@@ -42,7 +42,6 @@ from backprop.beside.differences import (
     slopes,
     weights,
 )
-from backprop.beside.hull import minimum_norm
 from backprop.beside.limits import SCALES, Limit, Sample, limit
 from backprop.graph import CONST, INPUT
 from backprop.kinds import MINIMUM_NORM, REFUSALS, Hole, Refused, is_number, value_at
@@ -522,6 +521,8 @@ def widened(point: Point, nodes: list[int], beside: list[list[Any]], taken: list
     where the hull would have to be wider, back along the way to its nearest point, until there is none, as in the
     method of Frank and Wolfe (Naval Research Logistics Quarterly 3, 1956).
     """
+    from backprop.beside.hull import minimum_norm  # few points have a corner
+
     for _ in range(2 * len(nodes) + 2):
         away = minimum_norm([[x - y for x, y in zip(one, taken, strict=True)] for one in beside])
         size = max(map(abs, away))

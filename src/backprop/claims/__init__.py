@@ -72,7 +72,7 @@ def judge(graph: Graph, source: str, claims: Sequence[Claim], given: Texts | Non
 
     >>> from backprop.claims.reading import read
     >>> from backprop.grammar import parse
-    >>> from backprop.graph import build
+    >>> from backprop.graph.building import build
     >>> tree = parse("(x^2 + 1)^3")
     >>> graph = build(tree)
     >>> [one] = judge(graph, tree.source, read(tree, graph, [("dx = 3*(x^2 + 1)^2", None)]), None)

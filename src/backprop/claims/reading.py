@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from backprop import bindings
 from backprop.arrays_text import element_name, element_of
 from backprop.grammar import parse
-from backprop.graph import Graph, build
+from backprop.graph import Graph
+from backprop.graph.building import build
 from backprop.mistakes import Mistake, NotANumber, Span, TwoReadings, UnknownInClaim, UnreadableClaim
 from backprop.notation import slope
 from backprop.syntax import Syntax, normal

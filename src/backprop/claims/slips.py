@@ -19,7 +19,8 @@ from backprop.claims.wrong_rules import RIGHT, WRONG_RULES, WrongRule
 from backprop.derivatives import closed, gradient
 from backprop.formulas import text as formula_text
 from backprop.grammar import parse
-from backprop.graph import CONST, INPUT, Edge, Graph, build
+from backprop.graph import CONST, INPUT, Edge, Graph
+from backprop.graph.building import build
 from backprop.kinds import is_number, value_at
 from backprop.kinds.digits import Digits
 from backprop.notation import slope

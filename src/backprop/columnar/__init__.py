@@ -1,7 +1,15 @@
 """Columnar: the nodes, edges and steps of a large trace, as sequences that make a view of one when it is asked for.
 
 A trace of ten nodes holds ten records. One of a million holds the columns that were worked out anyway: ids, values,
-adjoints, partials, contributions. Its JSON is written from them (`lines`), with the same bytes.
+adjoints, partials, contributions. Its JSON is written from them, with the same bytes: no record is made, and no rule
+worked out twice. What is out of the ordinary (no value, a branch not taken, many operands) goes the way of a small
+trace, record by record.
+
+    sorts, texts, numbers              what lines are made of: shared by nodes of a sort, for each node, for each number
+    records                            nodes and edges as JSON
+    steps                              the lines of working, record by record
+    forward_lines, reverse_lines       the same as JSON, written from the columns
+    lines                              all of them in order
 """
 
 from __future__ import annotations
@@ -11,17 +19,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from backprop import progress
 from backprop.graph import CONST, Graph
 from backprop.kinds import Kind, is_unproven, plain
 from backprop.kinds.real import Real
 from backprop.kinds.symbol import label
 from backprop.record import Edge, Node, Step, Value
-from backprop.working import carries
+from backprop.working.brought import carries
 
 if TYPE_CHECKING:
-    from backprop.columnar.lines import Texts
+    from backprop.columnar.texts import Texts
     from backprop.figures import Figures
-    from backprop.working import Known
+    from backprop.working.brought import Known
 
 # From so many nodes on a trace holds columns.
 LARGE = 2_000
@@ -255,7 +264,7 @@ class Nodes(Views[Node]):
 
     def known(self, figures: Figures) -> Known:
         """What the lines of working need to know of nodes other than their own."""
-        from backprop.columnar.lines import KnownColumns
+        from backprop.columnar.steps import KnownColumns
 
         return KnownColumns(self.columns, figures)
 
@@ -291,9 +300,9 @@ class Nodes(Views[Node]):
 
     def json_lines(self) -> Iterator[str]:
         """Each record as JSON."""
-        from backprop.columnar.lines import node_lines
+        from backprop.columnar.records import node_lines
 
-        return node_lines(self.columns)
+        return iter(progress.steps("nodes", node_lines(self.columns), len(self)))
 
 
 class Edges(Views[Edge]):
@@ -328,9 +337,9 @@ class Edges(Views[Edge]):
 
     def json_lines(self) -> Iterator[str]:
         """Each record as JSON."""
-        from backprop.columnar.lines import edge_lines
+        from backprop.columnar.records import edge_lines
 
-        return edge_lines(self.columns)
+        return iter(progress.steps("edges", edge_lines(self.columns), len(self)))
 
 
 class Steps(Views[Step]):
@@ -338,7 +347,7 @@ class Steps(Views[Step]):
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
-        from backprop.columnar.lines import all_steps
+        from backprop.columnar.steps import all_steps
 
         super().__init__(0, self._step, lambda: all_steps(columns))
         self._ends: array[int] | None = None
@@ -349,7 +358,7 @@ class Steps(Views[Step]):
     def _counted(self) -> array[int]:
         """How many steps there are up to each node on the way forward, and then on the way back."""
         if self._ends is None:
-            from backprop.columnar.lines import steps_of
+            from backprop.columnar.steps import steps_of
 
             self._ends, count = array("q"), 0
             for node, is_reverse in self._ways():
@@ -366,7 +375,7 @@ class Steps(Views[Step]):
     def _step(self, place: int) -> Step:
         from bisect import bisect_right
 
-        from backprop.columnar.lines import steps_of
+        from backprop.columnar.steps import steps_of
 
         ends, nodes = self._counted(), len(self.columns.graph)
         way = bisect_right(ends, place)
@@ -378,6 +387,8 @@ class Steps(Views[Step]):
         """Each record as JSON."""
         from backprop.columnar.lines import step_lines
 
+        ways = 2 if self.columns.mode == "reverse" else 1  # forward, then back
+        progress.phase("steps", total=ways * len(self.columns.graph), unit="nodes")
         return step_lines(self.columns)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,9 +34,9 @@ def table_formats() -> list[str]:
 
 def engine_names() -> list[str]:
     """What can work out rows."""
-    from backprop.mapping.kernels import ENGINES
+    from backprop.mapping.kernels import ALSO, ENGINES
 
-    return list(ENGINES)
+    return [*ENGINES, *ALSO]
 
 
 @command(
@@ -56,7 +57,12 @@ def engine_names() -> list[str]:
     Option("jobs", "do the parts of a large table in N processes; 0 for one on each core (1)", "N"),
     Option("cluster", "do them on the workers of this Dask cluster: tcp://10.0.0.5:8786", "ADDRESS"),
     Option("resume", "go on with a table in the folder of -o; parts that are whole are not done again"),
-    Option("engine", "what works the rows out; plain is one by one, as grad does (auto)", "ENGINE", engine_names),
+    Option(
+        "engine",
+        "what works the rows out; plain: one by one as grad does; fast: numba (auto)",
+        "ENGINE",
+        engine_names,
+    ),
     Option("careful", "rows in which rounding may have left fewer than 11 digits are worked out as grad does"),
     Option("from", "the format of the data, where its name does not tell", "FORMAT", table_formats),
     Option("to", "the format of the rows; -o FILE chooses by the ending", "FORMAT", table_formats),
@@ -82,6 +88,7 @@ def answer(asked: Asked) -> int:
     """
     from backprop.mapping import command as mapping
     from backprop.mapping import run
+    from backprop.mapping.kernels import ALSO
     from backprop.mapping.partitions import files
     from backprop.mapping.plan import plan as planned
     from backprop.mapping.sample import checked
@@ -105,7 +112,7 @@ def answer(asked: Asked) -> int:
         wrt=words.names("wrt"),
         value_only=words.flag("value-only"),
         keep=[] if whole else words.names("keep"),
-        engine=words.text("engine", "auto"),
+        engine=ALSO.get(words.text("engine"), words.text("engine", "auto")),
         careful=words.flag("careful"),
         decimal=decimal,
         whole=whole,
@@ -119,6 +126,7 @@ def answer(asked: Asked) -> int:
     sink: BinaryIO | str | None = None if whole and not folder else path
     if path == "-" and not whole:
         sink = _standard_output(asked, format)
+    sources: list[Source] = []
     if source.is_file:
         sources = [replace(source.part(), path=path, format=words.text("from")) for path in paths]
         outcome = _in_parts(asked, plan, sources, layout, sink, format, folder, stop, sampled)
@@ -136,7 +144,14 @@ def answer(asked: Asked) -> int:
     for one in checked(plan, outcome.sample.rows):
         asked.say(f"check of row {one.row}: {one.text}")
         agree.append(one.agrees)
-    for line in mapping.told(plan, outcome.counts):
+
+    def can_share() -> bool:
+        from backprop.mapping import gathering
+
+        alone = words.count("jobs", 1, 0, MOST_JOBS) == 1 and "cluster" not in words.options
+        return alone and gathering.can_share(plan, sources, folder)
+
+    for line in mapping.told(plan, outcome.counts, can_share):
         asked.say(line)
     if whole:
         record = mapping.record(plan, outcome, words.flag("mean"))
@@ -167,8 +182,8 @@ def _in_parts(
     words, path = asked.words, asked.words.text("output", "-")
     if words.flag("resume") and not folder:
         raise WordMissing("--resume needs the folder that it goes on in", "Parts are in a folder: -o FOLDER/")
-    portion = gathering.portion(plan)
-    parts = [part for source in sources for part in source.parts(portion)]
+    jobs = words.count("jobs", 1, 0, MOST_JOBS)
+    parts = gathering.cut(plan, sources, jobs, bool(words.text("cluster")), folder)
     job = gathering.Job(
         plan,
         parts,
@@ -178,7 +193,7 @@ def _in_parts(
         sampled,
         mapping.watched,
     )
-    crew = gathering.crew_for(words.count("jobs", 1, 0, MOST_JOBS), words.text("cluster"), len(parts))
+    crew = gathering.crew_for(jobs, words.text("cluster"), len(parts))
     if folder:
         if not format:
             del words.options["output"]  # the sums are shown, those of the parts are in the folder
@@ -214,6 +229,11 @@ def _question(asked: Asked) -> tuple[Program, str, dict[str, Any]]:
     data = found.pop() if len(found) > (not words.text("file")) else ""
     if not data and (found or words.text("file")):
         raise WordMissing("map needs a table besides the expression", 'Write: backprop map "x^2" data.csv')
+    if found and os.path.exists(found[0]) and not (data == "-" or glob.glob(data)):
+        raise WordMissing(
+            f"the expression stands before the table, and {found[0]} is the table",
+            f'Write: backprop map "{data}" {found[0]}',
+        )
     text, origin = asked.text()
     if data == "-" and origin == "stdin":
         raise OneAtATime(["- for the expression", "- for the table"])

@@ -22,6 +22,7 @@ MOST_RANKED = 100_000
     Option("factor", "the sum with what is shared taken out of the brackets"),
     Option("symbolic", "terms as formulas; no values needed"),
     FIGURES,
+    Option("full", "show long routes and large arrays whole"),
     KIND,
     LIMIT,
     UNDEFINED,

@@ -11,10 +11,13 @@ from backprop.graph import Graph
 
 NAN = float("nan")
 
+DECLINED = -2  # what a walk gives where it declines
+KINK, BRANCH = 0, 1  # the places in what a walk has told
+
 
 @dataclass(slots=True)
-class Columns:
-    """The columns that a tape fills, and what it has `told` (`tape.KINK`, `tape.BRANCH`).
+class TapeColumns:
+    """The columns that a tape fills, and what it has `told`: at `KINK` and `BRANCH` a node, or -1.
 
     `wrong` and `of_adjoints` are what values and adjoints may be wrong by, `strain` as in `accuracy.rounding`.
     """
@@ -29,7 +32,7 @@ class Columns:
     told: array[int]
 
     @classmethod
-    def empty(cls, graph: Graph, values: array[float]) -> Columns:
+    def empty(cls, graph: Graph, values: array[float]) -> TapeColumns:
         """Columns in which only values and the adjoint of the output stand."""
         size, edges = len(graph), len(graph.args)
         adjoints = _filled(NAN, size)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
@@ -19,9 +19,10 @@ from types import ModuleType
 from typing import Any
 
 from backprop import kept_modules, progress
-from backprop.engines.columns import Columns
+from backprop.engines.columns import DECLINED, TapeColumns
 from backprop.engines.methods import Uncompilable, functions
-from backprop.engines.tape import DECLINED, Tape, unordered
+from backprop.engines.shapes import Shapes, unordered
+from backprop.engines.tape import tape
 from backprop.graph import Graph
 from backprop.mistakes import ExtraMissing
 
@@ -45,8 +46,6 @@ def modulo(x, y):
 """
 DECORATION = "@njit(**KEPT)"
 
-Shapes = Sequence[tuple[int, int]]
-
 
 def is_there() -> bool:
     """Whether numba is installed."""
@@ -61,10 +60,9 @@ def require() -> None:
 
 def source(shapes: Shapes, kept: bool = True) -> str:
     """The module for some operations, (code, arity). Raises `Uncompilable`."""
-    tape = Tape(python=False, decoration=DECORATION)
-    walks = tape.source(shapes)
-    called = functions(f"real_{name}" for name in tape.calls)
-    return HEAD.format(kept=kept) + "".join(f"{DECORATION}\n{one}\n" for one in called.values()) + walks
+    written = tape(shapes, python=False, decoration=DECORATION)
+    called = functions(f"real_{name}" for name in written.calls)
+    return HEAD.format(kept=kept) + "".join(f"{DECORATION}\n{one}\n" for one in called.values()) + written.source
 
 
 def walks(shapes: Shapes) -> ModuleType | None:
@@ -100,19 +98,19 @@ def _told(program: ModuleType, walk: str) -> Iterator[None]:
     met.add(walk)
 
 
-def run(program: ModuleType, graph: Graph, values: array[float], moving: bytearray) -> Columns | None:
+def run(program: ModuleType, graph: Graph, values: array[float], moving: bytearray) -> TapeColumns | None:
     """The compiled tape, forward and back; None where it declines.
 
     `values` has the numbers at inputs and literals in it, and is filled.
     """
-    found = Columns.empty(graph, values)
+    found = TapeColumns.empty(graph, values)
     return found if Views(graph, found, moving).careful(program) else None
 
 
 class Views:
     """The columns of a graph as numba takes them: the same memory."""
 
-    def __init__(self, graph: Graph, found: Columns, moving: bytearray) -> None:
+    def __init__(self, graph: Graph, found: TapeColumns, moving: bytearray) -> None:
         import numpy as np
 
         self.output = graph.output

@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Any
 
 from backprop import ops
-from backprop.engines.columns import NAN, Columns
-from backprop.engines.tape import DECLINED, Tape, is_written
+from backprop.engines.columns import DECLINED, NAN, TapeColumns
+from backprop.engines.shapes import is_written
 from backprop.graph import Graph
 from backprop.kinds.real import REAL
 
@@ -41,14 +41,13 @@ def shapes_of(graph: Graph) -> tuple[tuple[int, int], ...] | None:
 
 
 @lru_cache(maxsize=64)
-def walks(shapes: tuple[tuple[int, int], ...]) -> dict[str, Callable[..., int]]:
-    """The four walks over graphs of these operations."""
-    tape = Tape(python=True)
-    source = tape.source(shapes)
-    names: dict[str, Any] = {}
-    for called in tape.calls:
-        names[f"real_{called}"] = method(called)
-    exec(compile(source, "<tape>", "exec"), names)
+def walks(shapes: tuple[tuple[int, int], ...], careful: bool) -> dict[str, Callable[..., int]]:
+    """The walks over graphs of these operations by their names, the careful ones or the bare ones."""
+    from backprop.engines.tape import tape  # what writes a tape is loaded where one is written
+
+    written = tape(shapes, python=True, bare=not careful, careful=careful)
+    names: dict[str, Any] = {f"real_{called}": method(called) for called in written.calls}
+    exec(compile(written.source, "<tape>", "exec"), names)
     return names
 
 
@@ -87,7 +86,7 @@ def value(program: dict[str, Callable[..., int]], graph: Graph, values: list[flo
 
 @dataclass(slots=True)
 class Lists:
-    """The columns of `Columns` as lists of numbers, which Python is quickest with."""
+    """The columns of `TapeColumns` as lists of numbers, which Python is quickest with."""
 
     values: list[float]
     partials: list[float]
@@ -98,14 +97,14 @@ class Lists:
     strain: array[float]
     told: array[int]
 
-    def columns(self) -> Columns:
+    def columns(self) -> TapeColumns:
         """The same in less memory. The lists are emptied one by one, so that not all is there twice."""
         doubles = []
         for column in (self.of_adjoints, self.wrong, self.adjoints, self.partials, self.values):
             doubles.append(array("d", column))
             column.clear()
         of_adjoints, wrong, adjoints, partials, values = doubles
-        return Columns(values, partials, self.exact_zero, adjoints, wrong, of_adjoints, self.strain, self.told)
+        return TapeColumns(values, partials, self.exact_zero, adjoints, wrong, of_adjoints, self.strain, self.told)
 
 
 def careful(

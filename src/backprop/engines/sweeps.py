@@ -8,17 +8,14 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from backprop.accuracy.rounding import Errors
-from backprop.engines.columns import Column, Columns, Contributions
+from backprop.engines import check_engine
+from backprop.engines.columns import BRANCH, KINK, Column, Contributions, TapeColumns
 from backprop.engines.plain import careful, leaves, shapes_of, walks
-from backprop.engines.tape import BRANCH, KINK
 from backprop.graph import Graph
 from backprop.kinds import Kind
 from backprop.kinds.real import REAL
-from backprop.mistakes import OptionValue
 from backprop.reverse import Reverse
 from backprop.rules import Partials
-
-ENGINES = ("auto", "plain", "fast")
 
 
 @dataclass(slots=True)
@@ -62,22 +59,12 @@ def sweep(
     if program is not None:
         columns = fast.run(program, graph, array("d", values), moving)
     else:
-        lists = careful(walks(shapes), graph, values, moving)
+        lists = careful(walks(shapes, careful=True), graph, values, moving)
         columns = None if lists is None else lists.columns()
     return None if columns is None else found(graph, columns, moving)
 
 
-def check_engine(engine: str) -> None:
-    """Raise `OptionValue` for an engine that there is not, `ExtraMissing` where numba is needed and not installed."""
-    if engine not in ENGINES:
-        raise OptionValue("engine", engine, f"One of {', '.join(ENGINES)}.")
-    if engine == "fast":
-        from backprop.engines.fast import require
-
-        require()
-
-
-def found(graph: Graph, columns: Columns, moving: bytearray) -> Swept:
+def found(graph: Graph, columns: TapeColumns, moving: bytearray) -> Swept:
     """The columns of a tape as the general engines hand them on."""
     slopes = cast("list[Any]", Column(columns.partials))
     contributions = Contributions(graph, columns.partials, columns.exact_zero, columns.adjoints)

@@ -24,7 +24,8 @@ from backprop.higher.directions import (
     taylor_series,
 )
 from backprop.higher.hessians import too_large
-from backprop.higher.jacobians import Outputs, asked_parts
+from backprop.higher.jacobians import told_jacobian
+from backprop.higher.outputs import Outputs, asked_parts
 from backprop.kinds import is_number
 from backprop.kinds.dual import Dual, Duals
 from backprop.kinds.shapes import elements
@@ -62,7 +63,7 @@ def of_arrays(here: Point, asked: Question) -> Directional:
         found.gradient = {name: record(value) for name, value in here.gradient().items()}
     found.value = record(outputs.value())
     if asked.jacobian and not asked.sparsity:
-        found.jacobian = outputs.told(asked.mode)
+        found.jacobian = told_jacobian(outputs, asked.mode)
     if asked.vjp is not None:
         seed = amounts(here, "vjp", asked.vjp, here.shape)
         pulled = outputs.pulled(seed)

@@ -43,7 +43,7 @@ from backprop.point import Number, Point, Program
 from backprop.record import Note, Value
 
 if TYPE_CHECKING:
-    from backprop.higher.jacobians import Jacobian, Sparsity
+    from backprop.higher.jacobian_records import Jacobian, Sparsity
 
 Shape = tuple[int, ...]
 # what parts the components of a direction, and the brackets between which nothing does
@@ -165,20 +165,21 @@ def directional(
             "the program has no input, so it has no direction", "Leave --jvp, --hvp, --order out."
         )
     asked = Question(jvp, vjp, hvp, hessian, order, jacobian, sparsity, mode)
-    patterns: list[Sparsity] = []
+    found_patterns: list[Sparsity] = []
     if sparsity:
-        from backprop.higher.jacobians import Outputs  # with NumPy
+        from backprop.higher.outputs import Outputs  # with NumPy
+        from backprop.higher.patterns import patterns
 
-        patterns = Outputs(here).patterns(asked)
+        found_patterns = patterns(Outputs(here), asked)
         if all(one is None for one in (jvp, vjp, hvp, order)):
-            return Directional(here.graph.ids[here.graph.output], None, here.names(), None, sparsity=patterns)
+            return Directional(here.graph.ids[here.graph.output], None, here.names(), None, sparsity=found_patterns)
     if here.is_scalar:
         found = of_numbers(here, asked)
     else:
         from backprop.higher.array_directions import of_arrays
 
         found = of_arrays(here, asked)
-    found.sparsity = patterns
+    found.sparsity = found_patterns
     return found
 
 
@@ -196,9 +197,10 @@ def of_numbers(here: Point, asked: Question) -> Directional:
         notes=[note for note in notes(here) if note.code in ("kink", "singular", "lost-digits")],
     )
     if asked.jacobian and not asked.sparsity:
-        from backprop.higher.jacobians import Outputs
+        from backprop.higher.jacobians import told_jacobian
+        from backprop.higher.outputs import Outputs
 
-        found.jacobian = Outputs(here).told(asked.mode)
+        found.jacobian = told_jacobian(Outputs(here), asked.mode)
     if asked.vjp is not None:
         seed = amounts(here, "vjp", asked.vjp, ())
         pulled = {name: here.kind.scale(seed, value) for name, value in gradient.items()}

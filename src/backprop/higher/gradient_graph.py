@@ -61,7 +61,7 @@ def gradient_graph(graph: Graph, wrt: list[int]) -> GradientGraph:
     """The gradient of a program as a graph over its leaves.
 
     >>> from backprop.grammar import parse
-    >>> from backprop.graph import build
+    >>> from backprop.graph.building import build
     >>> found = gradient_graph(build(parse("x^3*y")), [0, 2])
     >>> [found.graph.formula(node) for node in range(len(found.graph)) if found.graph.formula(node)]
     ['y*v1', 'x^2', '3*v2', 'y*v3']

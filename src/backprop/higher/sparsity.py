@@ -142,7 +142,7 @@ def pattern(graph: Graph, sources: Sequence[int], targets: Iterable[int]) -> Pat
     A step function, whose slope is 0 wherever it has one, lets nothing through, nor does a condition.
 
     >>> from backprop.grammar import parse
-    >>> from backprop.graph import build
+    >>> from backprop.graph.building import build
     >>> graph = build(parse("a = x*y; b = floor(x) + z; c = a + b"))
     >>> [bin(row) for row in pattern(graph, list(graph.inputs.values()), [2, 5, 6]).rows]
     ['0b11', '0b100', '0b111']

@@ -31,6 +31,8 @@ def write(code: Code) -> Iterator[str]:
     slopes = ", and the slopes by name, of that shape too" if code.slopes else ""
     double = 'For double precision call jax.config.update("jax_enable_x64", True) first.'
     says = f"Takes numbers, or arrays that broadcast to one shape; returns the value{slopes}. {double}"
+    if "div" in code.used:  # its algebraic simplifier does, whatever has a name of its own
+        says += " XLA works out x/a/b as x/(a*b), which overflows where a*b is beyond 1e308."
     if len(code.statements) > LONG:
         says += " JAX takes minutes to compile a function as long as this one."
     yield from docstring(code, says)

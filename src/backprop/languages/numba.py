@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from keyword import kwlist
 
-from backprop.languages import ARITHMETIC, Code, Language, Word, calls, float_number
-from backprop.languages.common.python import WIDTH, docstring, imports, listed, signature, statements
-from backprop.ops import AND, CONDITIONAL, NOT, OR, PRODUCT
-
-MATH = "import math"
+from backprop.languages import Code, Language, calls, float_number
+from backprop.languages.common.python import (
+    MATH,
+    NUMBER_WORDS,
+    WIDTH,
+    docstring,
+    imports,
+    listed,
+    signature,
+    statements,
+)
 
 # Compiling takes longer than a minute from about so many statements on.
 LONG = 5000
@@ -60,20 +66,8 @@ def write(code: Code) -> Iterator[str]:
 
 
 WORDS = {
-    **ARITHMETIC,
-    **calls(
-        "math.",
-        "exp expm1 log log10 log1p sqrt sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh hypot erf "
-        "erfc gamma lgamma pow",
-        MATH,
-    ),
+    **NUMBER_WORDS,
     **calls("np.", "exp2 log2 cbrt sign floor ceil", round="rint", max="maximum", min="minimum"),
-    "abs": Word("abs(x)"),
-    "mod": Word("x % y", PRODUCT),
-    "where": Word("x if c else y", CONDITIONAL),
-    "and": Word("x and y", AND),
-    "or": Word("x or y", OR),
-    "not": Word("not x", NOT),
 }
 
 LANGUAGE = Language(

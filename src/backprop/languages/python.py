@@ -7,16 +7,18 @@ from keyword import kwlist
 from math import isfinite
 
 from backprop.guards import Range
-from backprop.languages import ARITHMETIC, Code, Language, Word, calls
-from backprop.languages.common.bounds import of_row, within
-from backprop.languages.common.python import docstring, imports, returned, signature, statements
-from backprop.ops import AND, CONDITIONAL, NOT, OR, PRODUCT, Row
-
-MATH = "import math"
-NAMES = (
-    "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh "
-    "hypot erf erfc gamma lgamma pow"
+from backprop.languages import Code, Language, calls
+from backprop.languages.common.python import (
+    MATH,
+    NUMBER_WORDS,
+    docstring,
+    imports,
+    returned,
+    signature,
+    statements,
 )
+from backprop.languages.common.value_ranges import of_row, within
+from backprop.ops import Row
 
 
 def write(code: Code) -> Iterator[str]:
@@ -46,17 +48,9 @@ def raises(row: Row, operands: list[Range]) -> bool:
 
 
 WORDS = {
-    **ARITHMETIC,
-    **calls("math.", NAMES, MATH),
-    **calls("", "abs max min"),
-    "floor": Word("math.floor(x)", needs=MATH),
-    "ceil": Word("math.ceil(x)", needs=MATH),
-    "round": Word("round(x)"),
-    "mod": Word("x % y", PRODUCT),
-    "where": Word("x if c else y", CONDITIONAL),
-    "and": Word("x and y", AND),
-    "or": Word("x or y", OR),
-    "not": Word("not x", NOT),
+    **NUMBER_WORDS,
+    **calls("math.", "exp2 log2 cbrt floor ceil", MATH),
+    **calls("", "max min round"),
 }
 
 LANGUAGE = Language(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from backprop import notes
 from backprop.gradient import refuse_holes, remarks
@@ -92,11 +93,11 @@ class Rows:
             return Careful(None, self.nothing, told, undefined=True)
         holes = dict.fromkeys(notes.why(here, slope) for slope in slopes if isinstance(slope, Hole))
         if holes:
-            known = tuple(None if isinstance(slope, Hole) else float(slope) for slope in slopes)
-            return Careful(float(value), known, "; ".join(holes), undefined=True)
+            known = tuple(None if isinstance(slope, Hole) else _double(slope) for slope in slopes)
+            return Careful(_double(value), known, "; ".join(holes), undefined=True)
         accuracy = here.accuracy() if brief and not here.singular() else None
         told = LOST if accuracy is not None and accuracy.mended else "; ".join(note.text for note in remarks(here))
-        return Careful(float(value), tuple(map(float, slopes)), told)
+        return Careful(_double(value), tuple(map(_double, slopes)), told)
 
     def _of_arrays(self, here: Point) -> Careful:
         try:
@@ -108,4 +109,9 @@ class Rows:
             if here.kind.shape(slope):
                 raise SlopeOfArray(name)
         told = "; ".join(note.text for note in remarks(here))
-        return Careful(float(here.answer()), tuple(map(float, slopes)), told)
+        return Careful(_double(here.answer()), tuple(map(_double, slopes)), told)
+
+
+def _double(answer: Any) -> float:
+    """An answer as kernels give it: -0 is 0."""
+    return float(answer) + 0.0

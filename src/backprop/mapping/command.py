@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -95,8 +95,8 @@ def record(plan: Plan, outcome: Outcome, mean: bool) -> dict[str, Any]:
     }
 
 
-def told(plan: Plan, counts: Counts) -> Iterator[str]:
-    """What a reader of the columns has to know."""
+def told(plan: Plan, counts: Counts, can_share: Callable[[], bool] = lambda: False) -> Iterator[str]:
+    """What a reader of the columns has to know. `can_share` tells whether --jobs would have something to do."""
     if counts.engine_remark:
         yield f"note: {counts.engine_remark}"
     for column, (row, text) in counts.rounded.items():
@@ -108,10 +108,8 @@ def told(plan: Plan, counts: Counts) -> Iterator[str]:
         better = "loses no digits" if plan.careful else "does not overflow on the way"
         most = counts.undefined * 2 > counts.careful  # of them have no answer, whatever the expression
         advice = "" if most else f"; most often an expression that {better} needs none"
-        yield (
-            f"note: {counts.careful} rows needed care and took {counts.seconds:.0f} s, one by one, which --jobs shares "
-            f"out{advice}"
-        )
+        shares = ", which --jobs shares out" if can_share() else ""
+        yield f"note: {counts.careful} rows needed care and took {counts.seconds:.0f} s, one by one{shares}{advice}"
     if counts.lost is not None:
         lost, mends = counts.lost, "--engine plain" if plan.careful else "--careful"
         yield (

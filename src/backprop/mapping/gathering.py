@@ -18,7 +18,7 @@ from backprop.mapping.partitions import told
 from backprop.mapping.plan import Plan, arrays_in
 from backprop.mapping.run import Outcome
 from backprop.mapping.sample import Sample
-from backprop.mapping.tables import Layout, Source, whole_file
+from backprop.mapping.tables import Cut, Layout, Source, whole_file
 from backprop.mapping.tasks import Done, Task, employed, in_order, nothing_yet, prepare, schema_of, stamp, steps
 from backprop.mapping.totals import Totals
 from backprop.mapping.whole import await_part
@@ -26,6 +26,10 @@ from backprop.mistakes import OptionValue
 
 # Nodes of a usual program, how many times longer a row takes by itself, and the most that parts shrink for that.
 USUAL, ROW_BY_ROW, SMALLEST = 50, 100, 256
+# Parts for each process, so that none waits long for the last one; a cluster is not asked for its workers before.
+PARTS_EACH, WORKERS = 4, 64
+# Rows that are looked at with care take longer, but no one knows beforehand how many there are.
+CARE = 16
 
 Watch = Callable[[Iterable[Any], int | None], Iterable[Any]]
 
@@ -110,6 +114,31 @@ def portion(plan: Plan) -> int:
     _, graph = plan.program.read([*plan.columns, *plan.constants])
     row_by_row = plan.engine == "plain" or bool(arrays_in(plan))
     return max(1, min(len(graph) * (ROW_BY_ROW if row_by_row else 1) // USUAL, SMALLEST))
+
+
+def cut(
+    plan: Plan, sources: Sequence[Source], jobs: int = 1, cluster: bool = False, folder: bool = False
+) -> list[Source]:
+    """The parts of a table, some for each of so many processes (0: one on each core), where it is large enough.
+
+    In a folder the parts are what can be gone on with, so they do not depend on who does them. Raises `CannotRead`.
+    """
+    usual = portion(plan)
+    width = 1 if folder else WORKERS if cluster else jobs or cores()
+    if width == 1:
+        return [part for source in sources for part in source.parts(Cut(usual))]
+    sizes = [os.path.getsize(source.path) for source in sources]
+    smaller = min(usual * (CARE if plan.careful else 1), SMALLEST)
+    parts: list[Source] = []
+    for source, size in zip(sources, sizes, strict=True):
+        wanted = -(-PARTS_EACH * width * size // max(1, sum(sizes)))
+        parts += source.parts(Cut(smaller, max(2, wanted)))
+    return parts
+
+
+def can_share(plan: Plan, sources: Sequence[Source], folder: bool) -> bool:
+    """Whether two processes would have something to do, each."""
+    return len(cut(plan, sources, jobs=2, folder=folder)) // 2 > 1
 
 
 def cores() -> int:

@@ -9,20 +9,23 @@ from functools import lru_cache
 from shutil import copyfileobj
 from typing import Any, BinaryIO
 
-from backprop.mapping.tables import Source, share
+from backprop.mapping.tables import Cut, Source
 
 # Bytes in a part, and bytes that are looked at together.
 PART, PIECE = 1 << 26, 1 << 24
+# Bytes in the least part that is made so that there are enough parts for all who do them: of smaller ones a few are
+# done sooner than a process begins, unless rows need care.
+LEAST = 1 << 21
 
 
-def line_parts(source: Source, portion: int, head: bytes, begin: int, separator: str = "") -> Iterator[Source]:
+def line_parts(source: Source, cut: Cut, head: bytes, begin: int, separator: str = "") -> Iterator[Source]:
     """A table of text in parts of whole rows: `head` is the line that names the columns, the rows begin at `begin`.
 
     With a `separator` a row may go on behind a line end that stands in quotation marks. So such a file is read once
     from its beginning; no other way tells whether a line end does.
     """
     end = os.path.getsize(source.path)
-    size = share(end - begin, max(1, PART // portion))
+    size = cut.size(end - begin, PART, LEAST)
     known: int | None = 0
     if begin >= end:  # nothing but the names
         yield source

@@ -5,13 +5,14 @@ A plan holds nothing but plain values, so that it can be handed to another proce
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from backprop.arrays_text import is_array
 from backprop.bindings import is_name, normal
 from backprop.graph import CONSTANTS, Graph
-from backprop.mistakes import BoundColumn, ColumnTwice, MissingColumn, NoColumn, UnknownNode
+from backprop.mistakes import BoundColumn, ColumnTwice, MissingColumn, Mistake, NoColumn, UnknownNode, closest
 from backprop.numerals import numeral
 from backprop.point import Number, Program, resolve
 
@@ -80,7 +81,8 @@ def plan(
     """The plan for a table with the columns `table`; `given` are the numbers of inputs that are no columns.
 
     Every input is a column of its name, else the number given for it, else its default. Names are compared in their
-    composed form, and blanks around the name of a column do not count. Without `wrt` the derivatives are those by the
+    composed form, and blanks around the name of a column do not count; a column whose name is no name here goes by the
+    one that `named` gives it, where there is nothing else of that name. Without `wrt` the derivatives are those by the
     columns; for sums over the whole table (`whole`) they are those by the other inputs, where there are any. `keep`
     names the columns that are carried over, all when it is None. `rows` is how many there are, about, or None.
 
@@ -99,7 +101,16 @@ def plan(
         (spelled,) = program.spelled({name: 0})
         columns.setdefault(spelled, found)  # x2 is x₂ where there is no x2
     numbers = program.spelled(given)
-    syntax, graph = program.read({**columns, **numbers})
+    loose: dict[str, list[str]] = {}
+    for name in table:
+        if not is_name(normal(name.strip())) and (known := named(name)) and known not in columns:
+            loose.setdefault(known, []).append(name)
+    try:
+        syntax, graph = program.read({**loose, **columns, **numbers})
+    except Mistake as mistake:
+        raise _meant(mistake, program, loose) from None
+    nothing_else = {name: found for name, found in loose.items() if name not in {**numbers, **graph.defaults}}
+    columns = nothing_else | columns
     unknown = [name for name in numbers if graph.is_unused(name)]
     if unknown:
         raise UnknownNode(unknown[0], list(graph.inputs))
@@ -115,7 +126,8 @@ def plan(
     missing = [name for name in graph.inputs if name not in constants and name not in used]
     if missing:
         span = graph.span(graph.inputs[missing[0]])
-        raise MissingColumn(missing, list(table), span).within(syntax.source, program.origin)
+        told = MissingColumn(missing, list(table), span).within(syntax.source, program.origin)
+        raise _meant(told, program, loose, missing)
     if not used:
         raise NoColumn(list(table))
     output = graph.ids[graph.output]
@@ -141,6 +153,29 @@ def plan(
             f"{name} is the column {name} of the table here, not the constant" for name in used if name in CONSTANTS
         ),
     )
+
+
+def named(column: str) -> str:
+    """The name by which an expression has a column whose own name is none here; "" where there is no such name.
+
+    >>> named("petal length (cm)"), named("2nd"), named("%")
+    ('petal_length_cm', 'col_2nd', '')
+    """
+    name = re.sub(r"\W+", "_", normal(column)).strip("_")
+    name = f"col_{name}" if name[:1].isdigit() else name
+    return name if name and is_name(name) and name not in CONSTANTS else ""
+
+
+def _meant(
+    mistake: Mistake, program: Program, loose: Mapping[str, Sequence[str]], missing: Sequence[str] = ()
+) -> Mistake:
+    """A mistake, with the name of a column that the program calls by what is no name here, or by a part of it."""
+    for name, (column, *_) in loose.items():
+        if column.strip() in program.text or any(one in name.split("_") or closest(one, [name]) for one in missing):
+            told = f"The column {column.strip()!r} is called {name} in an expression."
+            mistake.repair = f"{told}   {mistake.repair}".rstrip()
+            break
+    return mistake
 
 
 def _wrt(

@@ -91,13 +91,33 @@ class Joiner(Protocol):
         """Write what has to stand at the end. The stream beneath stays open."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How a table is cut: into parts so many times smaller than usual (`portion`), and into so many `parts` at least,
+    where none of them gets tiny by that."""
+
+    portion: int = 1
+    parts: int = 1
+
+    def size(self, total: int, usual: int, least: int) -> int:
+        """The size of the parts of a table of that size, `usual` and `least` as they are for a usual program.
+
+        >>> Cut().size(10**6, 10**6, 1000), Cut(parts=8).size(10**6, 10**6, 1000), Cut(parts=8).size(4000, 10**6, 1000)
+        (1000000, 125000, 1000)
+        """
+        size = share(total, max(1, usual // self.portion))
+        if self.parts == 1:
+            return size
+        return min(size, max(1, least // self.portion, -(-total // self.parts)))
+
+
 @dataclass(slots=True)
 class Source:
     """Where a table comes from: a path, or `-` for the stream `stdin`; "" for a format that is to be found out.
 
     A part of a table is a source too: of text some bytes, the `span` (from, to), behind the line `head` that names its
-    columns, else some `groups` (from, to) of rows. `before` counts the rows of the table that stand before them, None
-    where that is not known, and `rows` those in it.
+    columns, else some `groups` (from, to) of rows, of which it may have those `within` (from, to) alone. `before`
+    counts the rows of the table that stand before them, None where that is not known, and `rows` those in it.
     """
 
     path: str
@@ -108,6 +128,7 @@ class Source:
     span: tuple[int, int] | None = None
     head: bytes = b""
     groups: tuple[int, int] | None = None
+    within: tuple[int, int] | None = None
     before: int | None = 0
     rows: int | None = None
     _stream: BinaryIO | None = field(default=None, repr=False)
@@ -143,17 +164,17 @@ class Source:
         """A part of it."""
         return replace(self, **facts, _stream=None)
 
-    def parts(self, portion: int = 1) -> Iterator[Source]:
+    def parts(self, cut: Cut | None = None) -> Iterator[Source]:
         """The table in parts that can be read apart, in their order; itself where it cannot be cut.
 
-        They are so many times (`portion`) smaller than usual. Raises `CannotRead`.
+        Raises `CannotRead`.
         """
         with reading(self.name):
             found = module(self.format or self._by_name() or self._by_beginning())
             if not self.is_file or self.path.lower().endswith(".gz") or not hasattr(found, "parts"):
                 yield self
             else:
-                yield from found.parts(self.part(format=found.FORMAT.name), portion)
+                yield from found.parts(self.part(format=found.FORMAT.name), cut or Cut())
 
     def reader(self) -> Reader:
         """The table. Raises `Mistake` for one that cannot be read."""
@@ -177,6 +198,8 @@ class Source:
 
 # Rows in a part, and the most parts that there should be; a part is at most so many times as large to that end.
 ROWS, PARTS, LARGER = 1 << 20, 4096, 16
+# Rows in the least part that is made so that there are enough parts for all who do them.
+FEW_ROWS = 1 << 15
 
 
 def share(total: int, least: int) -> int:
@@ -188,9 +211,9 @@ def share(total: int, least: int) -> int:
     return max(least, min(total // PARTS, LARGER * least))
 
 
-def group_parts(source: Source, portion: int, sizes: Sequence[int], exact: bool = True) -> Iterator[Source]:
+def group_parts(source: Source, cut: Cut, sizes: Sequence[int], exact: bool = True) -> Iterator[Source]:
     """A table in runs of groups of rows; `sizes` are the rows of each group, as they are or about."""
-    size = share(sum(sizes), max(1, ROWS // portion))
+    size = cut.size(sum(sizes), ROWS, FEW_ROWS)
     begin = before = rows = 0
     for place, more in enumerate(sizes, 1):
         rows += more

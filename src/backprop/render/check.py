@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from backprop.notation import slope
+from backprop.render.asked_for import point, statements
+from backprop.render.gradients import WITNESSES
 from backprop.render.kinks import taken
 from backprop.render.look import Look
-from backprop.render.table import WITNESSES, point, statements
 from backprop.render.tables import Cell, equation, natural_width, paragraph, table
 
 if TYPE_CHECKING:

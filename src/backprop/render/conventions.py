@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from backprop.notation import slope
+from backprop.render.asked_for import point, statements
 from backprop.render.look import Look
-from backprop.render.table import point, statements
 from backprop.render.tables import Cell, paragraph, table
 
 if TYPE_CHECKING:

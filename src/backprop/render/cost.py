@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from backprop.figures import whole
+from backprop.render.asked_for import statements
 from backprop.render.csv import csv_line
 from backprop.render.look import Look
-from backprop.render.table import statements
 from backprop.render.tables import paragraph, table
 
 if TYPE_CHECKING:

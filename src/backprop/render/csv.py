@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from io import StringIO
 from itertools import zip_longest
 
+from backprop import progress
 from backprop.arrays_text import element_name, indices_of
 from backprop.figures import elements_of, shape_of
 from backprop.record import Edge, Trace, Value
@@ -30,14 +31,14 @@ def render(trace: Trace, look: Look) -> Iterator[str]:
 
 def _rows(trace: Trace) -> Iterator[list[str]]:
     yield COLUMNS
-    for node in trace.nodes:
+    for node in progress.steps("nodes", trace.nodes, len(trace.nodes)):
         shape = shape_of(node.value) or shape_of(node.adjoint) or shape_of(node.tangent)
         every = zip_longest(*map(elements_of, (node.value, node.tangent, node.adjoint)))
         for place, of_node in enumerate(every):
             name = element_name(node.id, indices_of(shape, place))
             yield ["node", name, node.op, node.formula or "", "", "", "", *map(all_digits, of_node), "", ""]
     shapes = {node.id: node.shape or () for node in trace.nodes}
-    for edge in trace.edges:
+    for edge in progress.steps("edges", trace.edges, len(trace.edges)):
         for source, target, partial, brought in _ends(edge, shapes, trace.mode):
             told = [partial, brought]
             rule = edge.formula or edge.pull or ""

@@ -8,7 +8,8 @@ from backprop.figures import shape_text
 from backprop.notation import slope
 from backprop.record import Edge, Node, Trace
 from backprop.render.look import Look
-from backprop.working import NO_VALUE, NOT_PROVEN, NOT_TAKEN, Known, carried_along
+from backprop.working import NO_VALUE, NOT_TAKEN
+from backprop.working.brought import NOT_PROVEN, Known, carried_along
 
 # A label has room for arrays of so few elements, and one on an edge for fewer.
 MOST_ON_NODE, MOST_ON_EDGE = 8, 4

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from backprop.notation import slope, slope_of_slope
 from backprop.render import grids
+from backprop.render.asked_for import point, statements
+from backprop.render.gradients import checked
 from backprop.render.look import Look
-from backprop.render.table import checked, point, statements
 from backprop.render.tables import Cell, paragraph, table
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from backprop.render.look import Look
 from backprop.render.tables import Cell, paragraph
 
 if TYPE_CHECKING:
-    from backprop.higher.jacobians import Jacobian, Passes
+    from backprop.higher.jacobian_records import Jacobian, Passes
 
 INDENT = "  "
 # A matrix of more elements is told by its shape and its size, unless all of it is asked for.

@@ -9,22 +9,16 @@ from backprop.figures import shape_text
 from backprop.notation import slope
 from backprop.record import Trace
 from backprop.render import Format, mermaid
+from backprop.render.asked_for import program_lines
 from backprop.render.excerpts import excerpt, is_cut, some_items, some_lines
+from backprop.render.gradients import checked
 from backprop.render.look import Look
-from backprop.render.table import (
-    Line,
-    adjoint_lines,
-    checked,
-    left_out,
-    program_lines,
-    put_in,
-    shapes_of,
-    tangent_lines,
-    value_lines,
-    verdict,
-)
+from backprop.render.table import left_out
 from backprop.render.tables import visible
-from backprop.working import NO_VALUE, NOT_PROVEN, NOT_TAKEN, Gap, Working, is_unproven
+from backprop.render.verdicts import verdict
+from backprop.render.workings import Line, adjoint_lines, put_in, shapes_of, tangent_lines, value_lines
+from backprop.working import NO_VALUE, NOT_TAKEN, Gap, Working, is_unproven
+from backprop.working.brought import NOT_PROVEN
 
 FORMAT = Format("markdown", suffix=".md", says="the working as a page, with the graph as a drawing")
 

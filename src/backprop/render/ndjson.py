@@ -19,7 +19,7 @@ def render(trace: Trace, look: Look) -> Iterator[str]:
     found = trace.in_brief() if look.brief else trace
     yield from _told("trace", [json_text(found.head())], look)
     for key, items in found.lists().items():
-        yield from _told(_LISTS[key], json_records(items), look)
+        yield from _told(_LISTS[key], json_records(key, items), look)
 
 
 def _told(what: str, records: Iterable[str], look: Look) -> Iterator[str]:

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Any
 
 from backprop.arrays_text import element_of, indices_of, written
-from backprop.factors import as_addend, as_factor, product_of
+from backprop.factors import as_addend, as_factor, product_of, signed
 from backprop.figures import figure, whole
 from backprop.mistakes import TermsWithoutSize, UnknownFormat
 from backprop.notation import slope
@@ -32,6 +32,7 @@ from backprop.path_sums import (
     undefined,
 )
 from backprop.record import Value
+from backprop.render.excerpts import LETTERS_AT_ENDS, LONGEST_LINE, some_lines
 from backprop.render.json import ascii_json
 from backprop.render.kinks import taken
 from backprop.render.look import Look
@@ -47,6 +48,13 @@ MEASURED, MEASURED_LETTERS = 200, 100_000
 
 # A sum is written out under its table while it is this short, in terms and in letters.
 TERMS_IN_A_SUM, LETTERS_IN_A_SUM = 16, 160
+
+# A route of more nodes than this, and a product of as many factors, is told by so many at each end.
+MOST_NODES, AT_ENDS = 24, 8
+
+SEE_WHOLE = "--full shows them whole, and so does --format csv, ndjson or json"
+LONG_ROUTES = f"of routes of more than {MOST_NODES} nodes the first {AT_ENDS} and last {AT_ENDS} are shown; {SEE_WHOLE}"
+LONG_FORMS = f"of what has more than {LONGEST_LINE} letters the first and last {LETTERS_AT_ENDS} are shown; {SEE_WHOLE}"
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -89,6 +97,7 @@ def _tables(found: Sequence[Routes], look: Look, show: str, k: int) -> Iterator[
         told = f"The arrays are opened into single numbers, {len(trace.nodes)} nodes; paths lead through these."
         yield from paragraph(look, told, "quiet")
     taken = 0
+    cut: set[str] = set()  # what to say of what was left out
     for place, routes in enumerate(found):
         if place < taken:
             continue
@@ -104,13 +113,15 @@ def _tables(found: Sequence[Routes], look: Look, show: str, k: int) -> Iterator[
         if number == 0:
             continue
         if show == "list":
-            yield from _list(routes, look, number)
+            yield from _list(_Writer(routes, look, cut), number)
         elif show == "top":
-            yield from _top(routes, look, k)
+            yield from _top(_Writer(routes, look, cut), k)
         elif show == "factor":
-            yield from _factor(factor(routes), look)
+            yield from _factor(factor(routes), look, cut)
         elif not routes.symbolic:
             yield from _sum(routes, look)
+    for told in sorted(cut):
+        yield from paragraph(look, told, "quiet")
 
 
 def _array(found: Sequence[Routes]) -> list[Routes]:
@@ -164,8 +175,8 @@ def _nested(shape: Sequence[int], flat: Sequence[Any]) -> Any:
     return rows
 
 
-def _list(routes: Routes, look: Look, number: int) -> Iterator[str]:
-    writer = _Writer(routes, look)
+def _list(writer: _Writer, number: int) -> Iterator[str]:
+    routes, look = writer.routes, writer.look
     running: Value | None = None
 
     def rows() -> Iterator[Texts]:
@@ -177,7 +188,7 @@ def _list(routes: Routes, look: Look, number: int) -> Iterator[str]:
     columns = ["", "path", "term"] if routes.symbolic else ["", "path", "partials", "term", "sum so far"]
     yield from _rows(look, writer, columns, rows())
     start = list(islice(listing(routes), TERMS_IN_A_SUM))
-    text, role = _closing(routes, look, number, start, running)
+    text, role = _closing(writer, number, start, running)
     if text:
         yield from paragraph(look, text, role)
 
@@ -191,13 +202,13 @@ def _heading(routes: Routes, look: Look, number: int) -> Iterator[str]:
     yield from paragraph(look, text, "heading")
 
 
-def _closing(
-    routes: Routes, look: Look, number: int, start: list[PathTerm], running: Value | None
-) -> tuple[str, str | None]:
+def _closing(writer: _Writer, number: int, start: list[PathTerm], running: Value | None) -> tuple[str, str | None]:
     """The sum written out while it is short, its value, and whether the adjoint agrees; "" when there is no room."""
+    routes, look = writer.routes, writer.look
     name = slope(routes.target_id, routes.source_id)
     if routes.symbolic:
-        return f"{name} = {_sum_of([path.product for path in start])}" if number <= len(start) else "", None
+        products = [writer.product(path.head + path.tail) for path in start]
+        return f"{name} = {_sum_of(products)}" if number <= len(start) else "", None
     missing = undefined(routes)
     if running is None and missing:
         word, instead = _missing(routes), _answer_instead(routes, look)
@@ -208,7 +219,6 @@ def _closing(
     value = look.figure(running)
     text = f"{name} = {value}"
     if number <= len(start):
-        writer = _Writer(routes, look)
         products = [writer.numbers(path) for path in start]
         added = " + ".join([products[0], *map(as_addend, products[1:])])
         if added != value and len(added) <= LETTERS_IN_A_SUM:
@@ -275,9 +285,9 @@ def _sum(routes: Routes, look: Look) -> Iterator[str]:
     yield from paragraph(look, *_judged(routes, look, value, text))
 
 
-def _top(routes: Routes, look: Look, k: int) -> Iterator[str]:
+def _top(writer: _Writer, k: int) -> Iterator[str]:
+    routes, look = writer.routes, writer.look
     best = top(routes, k)
-    writer = _Writer(routes, look)
     rows = ((*writer.row(path)[:-1], _percent(share)) for path, share in zip(best.paths, best.shares, strict=True))
     yield from _rows(look, writer, ["", "path", "partials", "term", "share of size"], rows)
     if best.share is not None:
@@ -291,7 +301,7 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{figure(100 * share, 4)} %"
 
 
-def _factor(factored: Factored, look: Look) -> Iterator[str]:
+def _factor(factored: Factored, look: Look, cut: set[str]) -> Iterator[str]:
     routes = factored.routes
     network = routes.network
     number = _number_label(routes, look)
@@ -306,13 +316,21 @@ def _factor(factored: Factored, look: Look) -> Iterator[str]:
                 value = factored.value
                 shown = look.figure(value) if value is not None else "undefined here"
                 text += f" = {shown}" if numbers != shown else ""
-                yield from paragraph(look, *_judged(routes, look, value, text))
+                yield from paragraph(look, *_judged(routes, look, value, _in_part(text, look, cut)))
                 continue
-        yield from paragraph(look, text)
+        yield from paragraph(look, _in_part(text, look, cut))
     listed = _operations(factored.listed_multiplications, factored.listed_additions)
     taken_out = _operations(factored.multiplications, factored.additions)
     yield from paragraph(look, f"path by path: {listed}")
     yield from paragraph(look, f"factored: {taken_out}")
+
+
+def _in_part(text: str, look: Look, cut: set[str]) -> str:
+    """A line of a factored form, a very long one in part."""
+    (shown,) = some_lines([text], look)
+    if shown is not text:
+        cut.add(LONG_FORMS)
+    return shown
 
 
 def _operations(multiplications: int, additions: int) -> str:
@@ -331,10 +349,14 @@ def _number_label(routes: Routes, look: Look) -> Callable[[int], str]:
 
 
 class _Writer:
-    """Paths as rows of text: index, route, partials, term and running sum; in symbols index, route and term."""
+    """Paths as rows of text: index, route, partials, term and running sum; in symbols index, route and term.
 
-    def __init__(self, routes: Routes, look: Look) -> None:
-        self.routes, self.look = routes, look
+    Long routes are shortened in the middle unless the look is full; `cut` is told.
+    """
+
+    def __init__(self, routes: Routes, look: Look, cut: set[str]) -> None:
+        self.routes, self.look, self.cut = routes, look, cut
+        self.left_out = 0  # nodes, up to here
         network = routes.network
         self.start = visible(look.letters(routes.source_id))
         self.number = _number_label(routes, look)
@@ -350,6 +372,11 @@ class _Writer:
             for index, tail in enumerate(found.tails, found.index):
                 yield self.symbolic_row(index, found.head + tail)
             return
+        if self._is_long(len(found.head) + max(map(len, found.tails))):
+            several = zip(found.tails, found.terms, found.sums, strict=True)
+            for index, (tail, term, running) in enumerate(several, found.index):
+                yield self._row(index, found.head + tail, term, running)
+            return
         way, symbols, numbers = self.texts.along(found.head)
         way, figure, alike = self.start + way, self.figure, symbols == numbers
         rows = zip(self.texts.tails(found), found.terms, found.sums, strict=True)
@@ -360,19 +387,52 @@ class _Writer:
             yield str(index), way + after, partials or "1", figure(term), figure(running)
 
     def symbolic_row(self, index: int, edges: tuple[int, ...]) -> Texts:
-        way, _, _ = self.texts.along(edges)
-        product = product_of(list(map(self.label, edges)))
-        return str(index), self.start + way, visible(self.look.letters(product))
+        way, _, _ = self._along(edges)
+        return str(index), self.start + way, visible(self.look.letters(self.product(edges)))
 
     def row(self, path: PathTerm) -> Texts:
         """The row of a path by itself."""
-        way, symbols, numbers = self.texts.along(path.head + path.tail)
+        return self._row(path.index, path.head + path.tail, path.term, path.running)
+
+    def _row(self, index: int, edges: tuple[int, ...], term: Value | None, running: Value | None) -> Texts:
+        way, symbols, numbers = self._along(edges)
         partials = f"{symbols} = {numbers}" if symbols != numbers else numbers
-        return str(path.index), self.start + way, partials or "1", self.figure(path.term), self.figure(path.running)
+        return str(index), self.start + way, partials or "1", self.figure(term), self.figure(running)
 
     def numbers(self, path: PathTerm) -> str:
         """The product in numbers."""
-        return self.texts.along(path.head + path.tail)[2] or "1"
+        return self._along(path.head + path.tail)[2] or "1"
+
+    def product(self, edges: tuple[int, ...]) -> str:
+        """The product in symbols, as on paper."""
+        factors = list(map(self.label, edges))
+        if self._is_long(len(edges)) and "0" not in factors:
+            negative, written = signed(factors)
+            written = [factor for factor in written if factor != "1"]
+            if self._is_long(len(written)):
+                self.cut.add(LONG_ROUTES)
+                gap = _gap(len(written), "factors")
+                text = "·".join([*written[: AT_ENDS - 1], gap, *written[-AT_ENDS:]])
+                return f"-{text}" if negative else text
+        return product_of(factors)
+
+    def _is_long(self, edges: int) -> bool:
+        """Whether a route of so many edges, which join one node more, is shown in part."""
+        return edges >= MOST_NODES and not self.look.full
+
+    def _along(self, edges: tuple[int, ...]) -> Texts:
+        """The way, the symbols and the numbers of a path, of a long one those of its ends."""
+        if not self._is_long(len(edges)):
+            return self.texts.along(edges)
+        self.cut.add(LONG_ROUTES)
+        self.left_out += len(edges)
+        # the first node stands before its edge and every other behind, so as many nodes are left out as factors
+        way, *products = self.texts.along(edges[: AT_ENDS - 1])
+        rest, *ends = self.texts.along(edges[-AT_ENDS:], first=False)
+        letters = self.look.letters
+        way += letters(f" → {_gap(len(edges), 'nodes')}") + rest
+        between = letters(f" · {_gap(len(edges), 'factors')} · ")
+        return way, *(f"{start}{between}{end}" for start, end in zip(products, ends, strict=True))
 
     def _step(self, edge: int, first: bool) -> Texts:
         """The arrow to the next node, and the partial as a formula and as a number."""
@@ -389,9 +449,14 @@ class _Writer:
         return found
 
 
+def _gap(edges: int, what: str) -> str:
+    """What stands for the middle of a route of so many edges."""
+    return f"… {edges + 1 - 2 * AT_ENDS} {what} …"
+
+
 def _rows(look: Look, writer: _Writer, columns: Sequence[str], rows: Iterator[Texts]) -> Iterator[str]:
     """A table; in a pipe by a shorter way, for there may be millions of rows: widths come from the first of them."""
-    shown = _measured(rows)
+    shown = _measured(rows, writer)
     if look.width is not None:
         roles = ["quiet", "name", "formula", "value", None] if len(columns) > 3 else ["quiet", "name", "formula"]
         whole: Iterator[Texts] = chain(shown, rows)
@@ -409,13 +474,13 @@ def _rows(look: Look, writer: _Writer, columns: Sequence[str], rows: Iterator[Te
         yield (form % row).rstrip() if writer.narrow else _padded(row, widths)
 
 
-def _measured(rows: Iterator[Texts]) -> list[Texts]:
-    """The first rows: so many that they tell the widths of the others, and few where they are long."""
+def _measured(rows: Iterator[Texts], writer: _Writer) -> list[Texts]:
+    """The first rows: so many that they tell the widths of the others, and few where they or their routes are long."""
     found, letters = [], 0
     for row in islice(rows, MEASURED):
         found.append(row)
         letters += sum(map(len, row))
-        if letters > MEASURED_LETTERS:
+        if letters + writer.left_out > MEASURED_LETTERS:
             break
     return found
 

@@ -11,7 +11,7 @@ from backprop.render.look import Look
 from backprop.render.tables import cells, paragraph
 
 if TYPE_CHECKING:
-    from backprop.higher.jacobians import Sparsity
+    from backprop.higher.jacobian_records import Sparsity
 
 INDENT = "  "
 # Up to so many rows and columns each element is a letter of its own; beyond, several are one dot of a braille letter,

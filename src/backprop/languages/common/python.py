@@ -7,9 +7,27 @@ from textwrap import wrap
 
 from backprop.languages import ARITHMETIC, Code, Word, calls
 from backprop.languages.common.origin import origin
-from backprop.ops import POWER
+from backprop.ops import AND, CONDITIONAL, NOT, OR, POWER, PRODUCT
 
 WIDTH = 96
+
+MATH = "import math"
+# The words of Python for numbers, with the module math.
+NUMBER_WORDS = {
+    **ARITHMETIC,
+    **calls(
+        "math.",
+        "exp expm1 log log10 log1p sqrt sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh hypot erf "
+        "erfc gamma lgamma pow",
+        MATH,
+    ),
+    **calls("", "abs"),
+    "mod": Word("x % y", PRODUCT),
+    "where": Word("x if c else y", CONDITIONAL),
+    "and": Word("x and y", AND),
+    "or": Word("x or y", OR),
+    "not": Word("not x", NOT),
+}
 
 
 def listed(before: str, items: Sequence[str], after: str, indent: str = "    ", last: str = ",") -> Iterator[str]:

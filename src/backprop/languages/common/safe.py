@@ -11,8 +11,8 @@ from collections.abc import Container, Sequence
 from typing import Any
 
 from backprop import ops
-from backprop.guards import ANY, SHOWING, SILENT, Range, both, conjuncts, demands, opposite
-from backprop.languages.common import bounds
+from backprop.guards import ANY, SHOWING, SILENT, Range, alternatives, both, conjuncts, demands, opposite
+from backprop.languages.common import value_ranges
 from backprop.ops import Row
 from backprop.straight import Worded
 
@@ -63,11 +63,11 @@ class Safe(Worded):
         if key == ("number", "nan"):
             self._doubtful.add(node)
         if code < 0 and node == size:
-            self._bounds.append(bounds.of_literal(key[1]))
+            self._bounds.append(value_ranges.of_literal(key[1]))
         if code >= 0 and node == size:
             row, known = ops.rows()[code], [self._bounds[operand] for operand in operands]
-            self._bounds.append(bounds.of_row(row, known, len(operands) == 2 and operands[0] == operands[1]))
-            leaves = not bounds.within(row, known)
+            self._bounds.append(value_ranges.of_row(row, known, len(operands) == 2 and operands[0] == operands[1]))
+            leaves = not value_ranges.within(row, known)
             divisor = operands[1] if row.name == "div" else None
             if leaves:
                 self._sources.add(node)
@@ -235,7 +235,7 @@ class Safe(Worded):
 
     def _taken_or(self, taken: Any, kink: Any) -> Any:
         """Whether a branch is taken or its kink is hit: x >= 0, for x > 0 and x == 0."""
-        wanted, before = self._alternatives(kink), self._alternatives(taken)
+        wanted, before = alternatives(self, kink), alternatives(self, taken)
         found = before[:]
         for equal in wanted:
             if equal in before:
@@ -258,18 +258,6 @@ class Safe(Worded):
         for one in found:
             joined = self._of("or", joined, one)
         return joined
-
-    def _alternatives(self, condition: Any) -> list[Any]:
-        """The conditions of which an `or` asks for one."""
-        found: list[Any] = []
-        waiting = [condition]
-        while waiting:
-            one = waiting.pop()
-            if not isinstance(one, bool) and self._is(one, "or"):
-                waiting.extend(reversed(self.graph.operands(one)))
-            elif one not in found:
-                found.append(one)
-        return found
 
     def _at_a_kink(self, row: Row, operands: list[Any], out: Any) -> Any:
         """The condition that an operation has a kink at these operands."""

@@ -11,9 +11,9 @@ from backprop import ops
 from backprop.graph import Graph
 from backprop.guards import double
 from backprop.languages import Code, Input, Language, Word, number, operands
-from backprop.languages.common.bounds import of_graph, within
 from backprop.languages.common.identifiers import Names
 from backprop.languages.common.lazy import lazily
+from backprop.languages.common.value_ranges import of_graph, within
 from backprop.ops import ATOM, CONDITIONAL, Row
 from backprop.straight import StraightLine
 from backprop.writing import Written, needs_brackets, pieces
@@ -91,12 +91,12 @@ class Writer:
             self.varies[node] = any(self.varies[source] for source in graph.operands(node))
             text, level = self.written(node, row)
             own = named.get(node, "")
-            if not own and node in slopes:
+            if not own and node in slopes and node not in self.stay:
                 if self.language.whole_slopes and uses[node] == 1:
                     self.texts[node] = text, level
                     continue
                 own = "" if self.language.whole_slopes else code.names[slopes[node]]
-            if not own and uses[node] == 1 and (len(text) <= LONGEST_EXPRESSION or node in self.stay):
+            if node in self.stay or (not own and uses[node] == 1 and len(text) <= LONGEST_EXPRESSION):
                 self.texts[node] = text, level
                 continue
             own = own or self.made_up()

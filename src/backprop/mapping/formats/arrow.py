@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from backprop.mapping.cells import ArrowColumn, Column
-from backprop.mapping.tables import Batch, Layout, Reader, Source, TableFormat, Writer, arrow, group_parts, reading
+from backprop.mapping.tables import Batch, Cut, Layout, Reader, Source, TableFormat, Writer, arrow, group_parts, reading
 from backprop.mistakes import CannotRead, ColumnChanges
 
 FORMAT = TableFormat(
@@ -24,12 +24,12 @@ def reader(source: Source) -> Reader:
     return ArrowFile(source)
 
 
-def parts(source: Source, portion: int) -> Iterator[Source]:
+def parts(source: Source, cut: Cut) -> Iterator[Source]:
     """The table in runs of record batches, each taken to have as many rows as the first."""
     file = ArrowFile(source).file
     with told(source.name):
         count = file.num_record_batches
-        yield from group_parts(source, portion, [file.get_batch(0).num_rows if count else 0] * count, exact=False)
+        yield from group_parts(source, cut, [file.get_batch(0).num_rows if count else 0] * count, exact=False)
 
 
 def writer(sink: BinaryIO, names: Sequence[str], layout: Layout) -> Writer:
@@ -44,6 +44,8 @@ def told(origin: str) -> Iterator[None]:
     try:
         with reading(origin):
             yield
+    except MemoryError:  # which PyArrow has one of its own for; the file may be whole
+        raise
     except (pa.ArrowException, KeyError, IndexError) as error:
         raise CannotRead(origin, str(error).partition("\n")[0][:300], "Is it whole?") from None
 

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from backprop.mapping.cells import ArrowCells, ArrowColumn, Cells, Column, Notes, Numbers
 from backprop.mapping.lines import LineJoiner, line_parts
-from backprop.mapping.tables import Batch, Joiner, Layout, Reader, Source, TableFormat, Writer, has_arrow, reading
+from backprop.mapping.tables import Batch, Cut, Joiner, Layout, Reader, Source, TableFormat, Writer, has_arrow, reading
 from backprop.mistakes import CannotRead, OptionValue, RaggedRow
 
 FORMAT = TableFormat("csv", (".csv", ".tsv", ".tab"), says="text, a line of names and a row a line")
@@ -42,7 +42,7 @@ def reader(source: Source) -> Reader:
     return PlainReader(source, stream, names, layout)
 
 
-def parts(source: Source, portion: int) -> Iterator[Source]:
+def parts(source: Source, cut: Cut) -> Iterator[Source]:
     """The table in runs of whole lines."""
     text = _Text(source.stream())
     head = text.first_line(source.name)
@@ -51,7 +51,7 @@ def parts(source: Source, portion: int) -> Iterator[Source]:
     for end in (b"\r\n", b"\n"):
         if text.waiting.startswith(end, length):
             line = text.waiting[: length + len(end)]
-            yield from line_parts(source, portion, line, text.passed + len(line), _separator(source, head))
+            yield from line_parts(source, cut, line, text.passed + len(line), _separator(source, head))
             return
     yield source
 

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from backprop.figures import json_value
 from backprop.mapping.cells import Column, Values
 from backprop.mapping.lines import LineJoiner, line_parts
-from backprop.mapping.tables import Batch, Joiner, Layout, Reader, Source, TableFormat, Writer, reading
+from backprop.mapping.tables import Batch, Cut, Joiner, Layout, Reader, Source, TableFormat, Writer, reading
 from backprop.mistakes import BadRecord, CannotRead, ColumnTwice
 
 FORMAT = TableFormat("ndjson", (".ndjson", ".jsonl"), says="a record in JSON a line")
@@ -32,7 +32,7 @@ def reader(source: Source) -> Reader:
     return RecordReader(source)
 
 
-def parts(source: Source, portion: int) -> Iterator[Source]:
+def parts(source: Source, cut: Cut) -> Iterator[Source]:
     """The table in runs of whole lines. The first record stands in each part for the names of the columns."""
     stream = source.stream()
     begin, line = 0, b""
@@ -43,7 +43,7 @@ def parts(source: Source, portion: int) -> Iterator[Source]:
             yield source
             return
     stream.close()
-    yield from line_parts(source, portion, line, begin)
+    yield from line_parts(source, cut, line, begin)
 
 
 def writer(sink: BinaryIO, names: Sequence[str], layout: Layout) -> Writer:

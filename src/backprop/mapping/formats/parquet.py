@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, BinaryIO
 
+from backprop.mapping import tables
 from backprop.mapping.cells import ArrowColumn, Column
 from backprop.mapping.footers import FileJoiner
 from backprop.mapping.formats.arrow import Gate, joined, told
-from backprop.mapping.tables import Batch, Joiner, Layout, Reader, Source, TableFormat, Writer, arrow, group_parts
+from backprop.mapping.tables import Batch, Cut, Joiner, Layout, Reader, Source, TableFormat, Writer, arrow, group_parts
 from backprop.mistakes import CannotRead
 
 FORMAT = TableFormat("parquet", (".parquet", ".pq"), says="columns in groups of rows, packed; PyArrow", typed=True)
@@ -26,11 +28,29 @@ def reader(source: Source) -> Reader:
     return ParquetReader(source)
 
 
-def parts(source: Source, portion: int) -> Iterator[Source]:
-    """The table in runs of groups of rows. A group cannot be cut, so a file with one group is one part."""
+def parts(source: Source, cut: Cut) -> Iterator[Source]:
+    """The table in runs of groups of rows.
+
+    A group is cut only where there would be too few parts else: whoever does the end of one unpacks it from its
+    beginning.
+    """
     found = ParquetReader(source).file.metadata
     sizes = [found.row_group(place).num_rows for place in range(found.num_row_groups)]
-    yield from group_parts(source, portion, sizes)
+    least = 2 * cut.size(sum(sizes), tables.ROWS, tables.FEW_ROWS)
+    for part in group_parts(source, cut, sizes):
+        yield from _cut(part, least) if cut.parts > 1 else [part]
+
+
+def _cut(part: Source, size: int) -> Iterator[Source]:
+    """A part in pieces of about so many rows, at most."""
+    rows, before = part.rows or 0, part.before or 0
+    pieces = max(1, -(-rows // size))
+    if pieces == 1:
+        yield part
+        return
+    ends = [rows * place // pieces for place in range(pieces + 1)]
+    for begin, end in pairwise(ends):
+        yield part.part(within=(begin, end), before=before + begin, rows=end - begin)
 
 
 def writer(sink: BinaryIO, names: Sequence[str], layout: Layout) -> Writer:
@@ -65,12 +85,24 @@ class ParquetReader:
         first = self.source.first
         with told(self.origin):
             groups = range(*self.source.groups or (self.file.metadata.num_row_groups,))
-            for batch in self.file.iter_batches(ROWS, groups, list(wanted)):
+            for batch in self._within(self.file.iter_batches(ROWS, groups, list(wanted))):
                 columns: dict[str, Column] = {name: ArrowColumn(batch.column(name)) for name in wanted}
                 yield Batch(first, batch.num_rows, columns)
                 first += batch.num_rows
             if first == self.source.first:
                 yield Batch(first, 0, {name: ArrowColumn(_none_of(self.schema.field(name).type)) for name in wanted})
+
+    def _within(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Those rows that belong to this part."""
+        if self.source.within is None:
+            yield from batches
+            return
+        begin, end = self.source.within
+        for batch in batches:
+            yield from [batch.slice(max(0, begin), end - max(0, begin))] if begin < batch.num_rows else []
+            begin, end = begin - batch.num_rows, end - batch.num_rows
+            if end <= 0:
+                return
 
 
 def _none_of(kind: Any) -> Any:

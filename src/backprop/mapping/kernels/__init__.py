@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from backprop.point import Program
 
 ENGINES = ("auto", *sorted(found.name for found in iter_modules(__path__) if not found.ispkg), "plain")
+# What other commands call an engine: the extra `fast` brings it.
+ALSO = {"fast": "numba"}
 
 # A compiler pays from so many rows on: it takes about 0.7 ms an operation, and saves about 0.7 ns an operation and row.
 MANY = 1_000_000
@@ -37,6 +39,10 @@ MOST_FOR_C = 5_000
 # numba takes seconds, for a long program minutes, and is about half as fast again as NumPy.
 VERY_MANY = 50_000_000
 MOST_FOR_NUMBA = 500
+# Of fewer rows nobody needs to be told that they take long.
+FEW = 10_000
+# What is told of a program that no kernel works out.
+ROW_BY_ROW = "a program with arrays is worked out row by row, as grad does: about a thousand times slower than columns"
 # Where nobody knows how many rows there will be, a program of more operations than this is left to NumPy.
 LONG = 500
 
@@ -54,6 +60,17 @@ class Answers:
     slopes: dict[str, NDArray[np.float64]]
     odd: NDArray[np.uint8]
     kink: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What a kernel is asked for: the arguments of `kernel` but for the engine."""
+
+    program: Program
+    columns: Sequence[str]
+    constants: Mapping[str, str]
+    wrt: Sequence[str]
+    careful: bool = False
 
 
 class Kernel(Protocol):
@@ -91,29 +108,32 @@ def kernel(
     """The kernel of a program: `columns` are its inputs that are columns, `constants` the texts of the others.
 
     Without an `engine` it is chosen by the number of `rows`, as far as that is known, so that its start pays: the same
-    question gets the same engine, whatever was compiled before. A program with arrays is worked out row by row. A
+    question gets the same engine, whatever was compiled before; `fast` is a word for numba. A program with arrays is
+    worked out row by row, and the kernel has a remark on that and on operations that NumPy does not have. A
     `careful` kernel takes up to twice the time; rows in which rounding has left fewer than 11 digits are odd (2).
 
     Raises `Mistake` for a program that cannot be read, and for an engine that was asked for and cannot be had:
     `OptionValue`, `ExtraMissing`, `NoEngine`, `NoWord`, `NotElementwise`.
     """
+    engine = ALSO.get(engine, engine)
     if engine not in ENGINES:
         raise OptionValue("engine", engine, f"One of {', '.join(ENGINES)}, like: --engine numpy")
     names = () if value_only else tuple(wrt)
     if engine == "plain":
         return Plain(names)
+    question = _Question(program, columns, constants, names, careful)
     if engine != "auto":
-        return _asked_for(engine, program, columns, constants, names, careful)
+        return _asked_for(engine, question)
     from backprop.straight import Wordless
 
     try:
-        found = _line("numpy", program, columns, constants, names, careful)
+        found = _line("numpy", question)
     except NotElementwise:
-        return Plain(names)
-    remark = ""
+        return Plain(names, ROW_BY_ROW)
+    remark = _slow(found) if rows is None or rows >= FEW else ""
     for other in _others(rows, len(found.order)):
         try:
-            return _engine(other)(_line(other, program, columns, constants, names, careful))
+            return _engine(other)(_line(other, question))
         except Wordless:  # digamma is in no library of C
             continue
         except Unavailable as missing:
@@ -132,10 +152,22 @@ def wide(program: Program, columns: Sequence[str], constants: Mapping[str, str],
     """
     from backprop.mapping.kernels.numpy import HAS_WIDE, Numpy
 
+    question = _Question(program, columns, constants, wrt, careful=True)
     try:
-        return Numpy(_line("numpy", program, columns, constants, wrt, careful=True), wide=True) if HAS_WIDE else None
+        return Numpy(_line("numpy", question), wide=True) if HAS_WIDE else None
     except NotElementwise:
         return None
+
+
+def _slow(line: Line) -> str:
+    """That some operations of a line for NumPy are worked out row by row; "" where none is."""
+    numpy = import_module(f"{__name__}.numpy")
+    found = dict.fromkeys(line.graph.op(node) for node in line.order)
+    slow = [name for name in found if name not in numpy.FUNCTIONS and name != "where"]
+    if not slow:
+        return ""
+    which = f"{', '.join(slow)} {'is' if len(slow) == 1 else 'are'} worked out row by row, for NumPy does not have"
+    return f"{which} {'it' if len(slow) == 1 else 'them'}: that takes some hundred times as long as what it has"
 
 
 def _others(rows: int | None, operations: int) -> list[str]:
@@ -146,18 +178,11 @@ def _others(rows: int | None, operations: int) -> list[str]:
     return [*found, "numba"] if rows >= VERY_MANY and operations <= MOST_FOR_NUMBA else found
 
 
-def _asked_for(
-    engine: str,
-    program: Program,
-    columns: Sequence[str],
-    constants: Mapping[str, str],
-    wrt: Sequence[str],
-    careful: bool,
-) -> Kernel:
+def _asked_for(engine: str, question: _Question) -> Kernel:
     from backprop.straight import Wordless
 
     try:
-        return _engine(engine)(_line(engine, program, columns, constants, wrt, careful))
+        return _engine(engine)(_line(engine, question))
     except Unavailable as missing:
         if missing.missing:
             raise ExtraMissing(f"--engine {engine}", missing.missing) from None
@@ -167,21 +192,15 @@ def _asked_for(
         raise NoWord(row.called[0] if row.called else row.name, f"engine {engine}", ["numpy"]) from None
 
 
-def _line(
-    engine: str,
-    program: Program,
-    columns: Sequence[str],
-    constants: Mapping[str, str],
-    wrt: Sequence[str],
-    careful: bool,
-) -> Line:
+def _line(engine: str, question: _Question) -> Line:
     from backprop.mapping.kernels.common import bounds
     from backprop.mapping.kernels.common.line import line
 
     words = import_module(f"{__name__}.{engine}").WORDS
-    if not careful:
-        return line(program, columns, constants, wrt, words)
-    return bounds.careful(line(program, columns, constants, wrt, words, bounds.Faithful), words)
+    asked = question.program, question.columns, question.constants, question.wrt
+    if not question.careful:
+        return line(*asked, words)
+    return bounds.careful(line(*asked, words, bounds.Faithful), words)
 
 
 def _engine(name: str) -> Callable[[Line], Kernel]:
@@ -193,10 +212,9 @@ class Plain:
     """No kernel: every row is worked out by itself."""
 
     name = "plain"
-    remark = ""
 
-    def __init__(self, wrt: Sequence[str]) -> None:
-        self.wrt = wrt
+    def __init__(self, wrt: Sequence[str], remark: str = "") -> None:
+        self.wrt, self.remark = wrt, remark
 
     def run(self, columns: Mapping[str, NDArray[np.float64]]) -> Answers:
         """No answers: every row is odd."""

@@ -1,4 +1,4 @@
-"""Bounds: between which numbers an operation stays, so that code guards what may fail and nothing else.
+"""Value ranges: between which numbers an operation stays, so that code guards what may fail and nothing else.
 
 They say nothing of NaN: sqrt(x) is at least 0 where it is a number. What is rounded on the way stays within them.
 """
@@ -110,7 +110,7 @@ def of_graph(graph: Graph, known: Mapping[int, Range] | None = None) -> list[Ran
     """The bounds of all nodes; an input that is not `known` is any finite number.
 
     >>> from backprop.grammar import parse
-    >>> from backprop.graph import build
+    >>> from backprop.graph.building import build
     >>> of_graph(build(parse("1/(1 + x^2)")))[-1]
     (0.0, 1.0)
     """

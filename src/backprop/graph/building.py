@@ -1,234 +1,32 @@
-"""The computational graph: inputs, constants and the results of operations, in topological order.
-
-Columns hold it, so that ten nodes read well and a million fit in memory: node i is the operation `codes[i]` on the
-nodes `args[offsets[i]:offsets[i + 1]]`. `Node` and `Edge` are views made on demand. An edge is one place in `args`,
-so `x*x` has two edges from x.
-"""
+"""Building: the graph of a program out of its syntax, statement by statement, one walk over each."""
 
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Collection, Iterator, MutableMapping, Sequence
-from dataclasses import dataclass, field
-from itertools import zip_longest
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from backprop import mistakes, ops
+from backprop import mistakes, ops, progress
 from backprop.arrays_text import MOST_AXES
+from backprop.graph import CONST, CONSTANTS, INPUT, Graph
 from backprop.mistakes import Span
-from backprop.ops import ATOM, Row
+from backprop.ops import Row
 from backprop.source_texts import SourceTexts
 from backprop.syntax import WHOLE, Statement, Syntax, literal, readings, slice_text
-from backprop.writing import Written, level_of_number, written
 
-INPUT, CONST = -1, -2
+if TYPE_CHECKING:  # loaded only for a program that has them
+    from backprop.graph.expansion import Expansion
+    from backprop.graph.keywords import Label
+    from backprop.graph.unbound import Unbound
+    from backprop.graph.vectors import Shape
 
-# Names that mean a constant while nothing else is bound to them; the text is what every kind of number reads.
-CONSTANTS = {"pi": "pi", "π": "pi", "tau": "tau", "τ": "tau", "e": "e", "inf": "inf", "∞": "inf"}
-
-# Functions are inlined where they are called; beyond this a program is refused rather than left to fill the memory.
-LARGEST_EXPANSION = 2_000_000
 # Functions whose free names have changed since their definition; a reader who is told of more reads nothing.
 MOST_BOUND_AGAIN = 20
-# The text of a constant array stands for it where it is not longer than this.
-LONGEST_TEXT = 40
 
 _ARRAYS = {"vector", "index", "slice", "keyword", "juxtapose"}  # that are more than one row on their operands
-_PRODUCTS = ("mul", "div", "mod", "juxtapose")  # what a factor may follow without a sign
 
-_BRACKET_FOLLOWS = re.compile(r"[^\S\r\n]*\(")
 _ELEMENT = re.compile(r"[^\[\], ]+")  # of the text of an array
-_NAME_FOLLOWS = re.compile(r"[ \t]+[^\W\d_]")
-
-
-class Edge(NamedTuple):
-    """From the node `source` into operand `position` of the node `target`; `place` is its place in `args`."""
-
-    source: int
-    target: int
-    position: int
-    place: int
-
-
-@dataclass(slots=True)
-class Graph:
-    """A program as a graph. `names` are the names its author chose; `ids` gives every node one.
-
-    `bound_again` are functions, each with a free name that was bound again between definition and call.
-    """
-
-    source: str = ""
-    codes: array[int] = field(default_factory=lambda: array("h"))
-    offsets: array[int] = field(default_factory=lambda: array("i", [0]))
-    args: array[int] = field(default_factory=lambda: array("i"))
-    starts: array[int] = field(default_factory=lambda: array("i"))
-    ends: array[int] = field(default_factory=lambda: array("i"))
-    names: MutableMapping[int, str] = field(default_factory=dict)
-    literals: MutableMapping[int, str] = field(default_factory=dict)
-    inputs: dict[str, int] = field(default_factory=dict)
-    defaults: dict[str, str] = field(default_factory=dict)
-    params: list[str] = field(default_factory=list)
-    bound_again: list[tuple[str, str]] = field(default_factory=list)
-    output: int = -1
-    _ids: list[str] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def row(self, node: int) -> Row | None:
-        """The operation of a node; None for an input or a constant."""
-        code = self.codes[node]
-        return ops.rows()[code] if code >= 0 else None
-
-    def op(self, node: int) -> str:
-        """The word for what a node is: "input", "const" or the name of its operation."""
-        code = self.codes[node]
-        if code == INPUT:
-            return "input"
-        return "const" if code == CONST else ops.rows()[code].name
-
-    def operands(self, node: int) -> Sequence[int]:
-        return self.args[self.offsets[node] : self.offsets[node + 1]]
-
-    def span(self, node: int) -> Span:
-        return self.starts[node], self.ends[node]
-
-    def edges_to(self, node: int) -> Iterator[Edge]:
-        """The edges that end at a node, one for each operand."""
-        first = self.offsets[node]
-        for index in range(first, self.offsets[node + 1]):
-            yield Edge(self.args[index], node, index - first, index)
-
-    @property
-    def ids(self) -> list[str]:
-        """One id for each node: its own name (`c`, `c~2` when bound again), the text of a constant, else v1, v2, ...
-
-        The output, when it has no name, is `f`, or `out` when `f` is taken. A constant array of many numbers is const1.
-        """
-        if len(self._ids) != len(self.codes):
-            self._ids = _ids(self)
-        return self._ids
-
-    def name_of(self, node: int) -> str:
-        """What a node is called in a gradient: an input by its name, even when the name is bound again, others by id.
-
-        >>> from backprop.grammar import parse
-        >>> graph = build(parse("x = 2*x; x = 3*x; x"))
-        >>> [graph.name_of(node) for node in graph.names], graph.ids[-1]
-        (['x', 'x~2', 'x~3'], 'x~3')
-        """
-        return self.names[node] if self.codes[node] == INPUT else self.ids[node]
-
-    def formula(self, node: int) -> str:
-        """What is worked out at a node, over the ids of its operands; "" for inputs and constants."""
-        row = self.row(node)
-        if row is None:
-            return ""
-        return written(row, [self.written_id(arg) for arg in self.operands(node)])[0]
-
-    def written_id(self, node: int) -> Written:
-        """How a node is written inside a formula: by its id, a constant as its number."""
-        if self.codes[node] == CONST and node not in self.names and not _is_long(self.literals[node]):
-            text = self.literals[node]
-            return text, level_of_number(text)
-        return self.ids[node], ATOM
-
-    def add(self, code: int, operands: Sequence[int], span: Span) -> int:
-        """Put one more node at the end."""
-        node = len(self.codes)
-        self.codes.append(code)
-        self.args.extend(operands)
-        self.offsets.append(len(self.args))
-        self.starts.append(span[0])
-        self.ends.append(span[1])
-        return node
-
-    def add_input(self, name: str, span: Span) -> int:
-        """Put an input at the end. One with an empty span is read by nothing: its gradient is 0, not missing."""
-        node = self.inputs[name] = self.add(INPUT, (), span)
-        self.names[node] = name
-        return node
-
-    def is_unused(self, name: str) -> bool:
-        """Whether a name is no input that the program reads or declares."""
-        return name not in self.inputs or not self.ends[self.inputs[name]]
-
-    def default_wrt(self) -> list[int]:
-        """The nodes whose derivatives are asked for when nobody says: inputs and params, else the named constants."""
-        if self.inputs:
-            return list(self.inputs.values())
-        return [node for node in self.names if self.codes[node] == CONST]
-
-    def moving(self, wrt: Collection[int]) -> bytearray:
-        """Which nodes move when the nodes `wrt` do: 1 for each that a derivative can reach."""
-        moves = bytearray(len(self.codes))
-        for node in wrt:
-            moves[node] = 1
-        codes, offsets, args, rows = self.codes, self.offsets, self.args, ops.rows()
-        stopping = {code for code in set(codes) if code >= 0 and rows[code].stops}
-        for node in range(len(codes)):
-            code = codes[node]
-            if code < 0:
-                continue
-            first = offsets[node]
-            for index in range(first, offsets[node + 1]):
-                if moves[args[index]] and not (code in stopping and rows[code].stops_at(index - first)):
-                    moves[node] = 1
-                    break
-        return moves
-
-
-def _ids(graph: Graph) -> list[str]:
-    taken: dict[str, int] = {}
-
-    def unique(stem: str) -> str:
-        count = taken.get(stem, 0) + 1
-        taken[stem] = count
-        return stem if count == 1 else f"{stem}~{count}"
-
-    ids = [""] * len(graph.codes)
-    for node in sorted(graph.names):  # names come first, so that no numbered id can take one
-        ids[node] = unique(graph.names[node])
-    if graph.output >= 0 and not ids[graph.output]:
-        ids[graph.output] = unique("f" if "f" not in taken else "out")
-    numbers = {"v": 0, "const": 0}
-    for node, code in enumerate(graph.codes):
-        if ids[node]:
-            continue
-        if code == CONST and not _is_long(graph.literals[node]):
-            ids[node] = unique(graph.literals[node])
-            continue
-        stem = "const" if code == CONST else "v"
-        numbers[stem] += 1
-        while f"{stem}{numbers[stem]}" in taken:
-            numbers[stem] += 1
-        ids[node] = f"{stem}{numbers[stem]}"
-    return ids
-
-
-def _is_long(text: str) -> bool:
-    """Whether the text of a constant is an array's, and too long to stand for it."""
-    return len(text) > LONGEST_TEXT and text.startswith("[")
-
-
-# How many entries a vector has along each of its axes; None where it is not written out.
-_Shape = tuple[int | None, ...]
-
-
-def _refuse_unlike(row: _Shape, first: _Shape, span: Span) -> None:
-    """Refuse an entry of a vector that cannot have the shape of the first one."""
-    for axis, (length, expected) in enumerate(zip_longest(row, first)):
-        if length == expected:
-            continue
-        if axis == min(len(row), len(first)) and None not in (*row, *first):
-            told = ("a number", "a list")
-            here, there = ("this", "the first entry") if axis == 0 else ("an entry of this", "one of the first row")
-            raise mistakes.MixedArray(here, told[len(row) > axis], there, told[len(first) > axis], span)
-        if length is None or expected is None:
-            return
-        here, there = ("this row", "the first one") if axis == 0 else ("a row in this", "one in the first")
-        raise mistakes.RaggedArray(here, length, there, expected, span)
 
 
 def _may_divide(over: str, under: str) -> bool:
@@ -239,7 +37,7 @@ def _may_divide(over: str, under: str) -> bool:
 
 
 @dataclass(slots=True)
-class _Function:
+class Function:
     """A function of the user's own: its parameters, the syntax nodes `first` .. `root` that are its body, and how many
     nodes the graph had when it was defined."""
 
@@ -249,13 +47,17 @@ class _Function:
     root: int
     born: int
 
+    def wrong_count(self, count: int, span: Span) -> mistakes.Mistake:
+        """The lesson for a call with more or fewer operands than there are parameters."""
+        return mistakes.WrongNumberOfOperands(self.name, [self.parameters], count, span)
+
 
 class _Frame(NamedTuple):
     """Where to go on after a call that is being inlined: in which function, and what its parameters are bound to."""
 
     rest: Iterator[int]
     local: dict[str, int]
-    inside: _Function | None
+    inside: Function | None
 
 
 def build(
@@ -293,19 +95,18 @@ class _Builder:
         self.is_plain = source.isascii()  # every number is in its plain form
         self.env: dict[str, int] = {}
         self.binary: dict[str, int] = {}  # the codes of the signs met so far that take any two numbers
-        self.functions: dict[str, _Function] = {}
+        self.functions: dict[str, Function] = {}
+        self.expansion: Expansion | None = None
         self.declared: set[str] = set()
         self.calls: dict[tuple[str, int], Row] = {}  # what was called so far, with how many operands
         self.truths: set[int] = set()  # the nodes that are true or false
-        self.sizes: dict[str, int] = {}
-        self.inlined = 0
-        self.shapes: dict[int, _Shape] = {}  # of the vectors that are written out
-        self.variables: set[str] | None = None  # asked for only when a name stands before a bracket
+        self.shapes: dict[int, Shape] = {}  # of the vectors that are written out
+        self.unbound: Unbound | None = None
 
     def run(self) -> Graph:
         graph = self.graph
         last: int | None = None
-        for statement in self.syntax.statements:
+        for statement in progress.each(self.syntax.statements, of="building"):
             if statement.kind in ("input", "param"):
                 self.declare(statement)
             elif statement.kind == "function":
@@ -338,7 +139,7 @@ class _Builder:
     def number_of(self, statement: Statement) -> str:
         """The default of a declaration: one number (`0.5`, `-1`, `1/3`), or an array of such numbers."""
         stack: list[str] = []
-        shapes: dict[int, _Shape] = {}  # of the arrays, by their syntax nodes
+        shapes: dict[int, Shape] = {}  # of the arrays, by their syntax nodes
         syntax = self.syntax
         for node in syntax.walk(statement):
             kind = syntax.kinds[node]
@@ -373,8 +174,9 @@ class _Builder:
             if name in names:
                 raise mistakes.ParameterTwice(name, span)
             names[name] = None
-        self.sizes.clear()  # a function defined again may be another size
-        self.functions[statement.name] = _Function(
+        if self.expansion is not None:
+            self.expansion.sizes.clear()  # a function defined again may be another size
+        self.functions[statement.name] = Function(
             statement.name, tuple(names), self.syntax.first[statement.root], statement.root, len(self.graph)
         )
 
@@ -410,7 +212,7 @@ class _Builder:
         stack: list[int] = []
         frames: list[_Frame] = []
         known = self.env  # and inside a function its parameters
-        inside: _Function | None = None
+        inside: Function | None = None
         rest = iter(range(first, root + 1))
         while True:
             for at in rest:
@@ -448,10 +250,10 @@ class _Builder:
                         _, label, where = labels[0]
                         raise mistakes.KeywordForOwnFunction(name, function.parameters, label, where)
                     else:
+                        if len(function.parameters) != count:
+                            raise function.wrong_count(count, syntax.span(at))
                         if not frames:  # the first call counts those inside it
-                            self.enter(name, function, count, at)
-                        elif len(function.parameters) != count:
-                            raise self.wrong_count(name, function, count, at)
+                            self.enter(name, at)
                         frames.append(_Frame(rest, known, inside))
                         known, inside = dict(zip(function.parameters, operands, strict=True)), function
                         rest = iter(range(function.first, function.root + 1))
@@ -461,7 +263,15 @@ class _Builder:
                     return stack[-1]
                 rest, known, inside = frames.pop()
 
-    def name(self, name: str, at: int, inside: _Function | None) -> int:
+    def enter(self, name: str, at: int) -> None:
+        """A call of a function of the user's own, by no other one."""
+        if self.expansion is None:
+            from backprop.graph.expansion import Expansion
+
+            self.expansion = Expansion(self.syntax, self.functions)
+        self.expansion.enter(name, self.syntax.span(at))
+
+    def name(self, name: str, at: int, inside: Function | None) -> int:
         """The node of a name that is no parameter of the function around it."""
         node = self.env.get(name)
         if node is not None:
@@ -472,83 +282,20 @@ class _Builder:
         if self.is_constant(name):
             return self.constant(CONSTANTS[name], span)
         if name not in self.given:
-            self.refuse_function(name, at)
+            if self.unbound is None:
+                from backprop.graph.unbound import Unbound
+
+                self.unbound = Unbound(self.syntax, self.functions)
+            self.unbound.refuse(name, at)
         return self.input(name, span)
 
-    def bound_again(self, function: _Function, name: str) -> None:
+    def bound_again(self, function: Function, name: str) -> None:
         """Remember a free name of a function that was bound after the definition, if it was bound before it too."""
         told = self.graph.bound_again
         if (function.name, name) in told or len(told) == MOST_BOUND_AGAIN:
             return
         if any(node < function.born and one == name for node, one in self.graph.names.items()):
             told.append((function.name, name))
-
-    def refuse_function(self, name: str, at: int) -> None:
-        """A name with no value that is used like a function: say how a call is written, or which one was meant."""
-        if name in self.functions or (rows := ops.called(name)):
-            found = self.follower(at) or self.subscripts(at)
-            if found is None:
-                function = self.functions.get(name)
-                raise mistakes.FunctionAlone(
-                    name, function.parameters if function else rows[0].parameters, self.syntax.span(at)
-                )
-            argument, power, span = found
-            raise mistakes.FunctionWithoutBrackets(name, argument, power, span)
-        source, begin, end = self.syntax.source, *self.syntax.span(at)
-        if _BRACKET_FOLLOWS.match(source, end):
-            if self.variables is None:
-                self.variables = self.variable_names()
-            if name not in self.variables and (found := self.follower(at)) is not None:
-                raise self.unknown_function(name, found[0], (begin, end))
-        elif name != "lambda" and name in mistakes.ForeignStatement.words and _NAME_FOLLOWS.match(source, end):
-            before = source[max(0, begin - 100) : begin].rstrip(" \t")
-            if begin == 0 or before.endswith(("\n", "\r", ";")) or (not before and begin <= 100):
-                raise mistakes.ForeignStatement(name, "", (begin, end))
-
-    def follower(self, at: int) -> tuple[str, str | None, Span] | None:
-        """What stands right behind a name without a sign, and the power between them: `sin x`, `2 sin^2(x)`."""
-        syntax, node, power = self.syntax, at, None
-        while (parent := self.parent(node)) is not None:
-            kind = syntax.kinds[parent]
-            if kind == "juxtapose" and parent - 1 != node:
-                return syntax.text(parent - 1), power, (syntax.starts[at], syntax.ends[parent])
-            if kind == "pow" and syntax.first[parent] == at:
-                text = syntax.text(parent - 1)
-                power = literal(text) if syntax.kinds[parent - 1] == "number" else text
-            elif kind not in ("neg", "pow") and not (kind in _PRODUCTS and parent - 1 == node):
-                return None
-            node = parent
-        return None
-
-    def subscripts(self, at: int) -> tuple[str, None, Span] | None:
-        """What stands in square brackets right behind a name: `exp[x]`."""
-        syntax, parent = self.syntax, self.parent(at)
-        if parent is None or syntax.kinds[parent] != "index" or syntax.first[parent] != at:
-            return None
-        argument = syntax.source[syntax.ends[at] : syntax.ends[parent]].strip()
-        return argument[1:-1] if syntax.arity[parent] == 2 else argument, None, syntax.span(parent)
-
-    def parent(self, node: int) -> int | None:
-        syntax = self.syntax
-        for above in range(node + 1, len(syntax)):
-            if syntax.first[above] <= node:
-                return above
-        return None
-
-    def variable_names(self) -> set[str]:
-        """The names that the program also uses where only a variable can stand."""
-        syntax = self.syntax
-        return {
-            syntax.text(node)
-            for node, kind in enumerate(syntax.kinds)
-            if kind == "name" and not _BRACKET_FOLLOWS.match(syntax.source, syntax.ends[node])
-        }
-
-    def unknown_function(self, name: str, argument: str, span: Span) -> mistakes.Mistake:
-        later = next((one for one in self.syntax.statements if one.kind == "function" and one.name == name), None)
-        if later is not None:
-            return mistakes.UsedBeforeDefined(name, self.syntax.source.count("\n", 0, later.span[0]) + 1, span)
-        return mistakes.UnknownFunction(name, argument, [*self.functions, *ops.callable_names()], span)
 
     def number(self, at: int) -> str:
         start, end = self.syntax.span(at)
@@ -561,7 +308,7 @@ class _Builder:
             return found
         rows = ops.called(name)
         if not rows:
-            raise self.unknown_function(name, "", span)
+            raise self.unknown_function(name, span)
         # max(0, x) is the larger of two numbers: an axis by its place is looked for last
         for row in rows if len(rows) == 1 else sorted(rows, key=lambda row: bool(row.settings)):
             if row.takes(count):
@@ -570,95 +317,31 @@ class _Builder:
                 return row
         raise mistakes.WrongNumberOfOperands(name, [row.parameters for row in rows], count, self.syntax.span(at))
 
+    def unknown_function(self, name: str, span: Span) -> mistakes.Mistake:
+        from backprop.graph.unbound import unknown_function
+
+        return unknown_function(self.syntax, self.functions, name, "", span)
+
     def refuse_many(self, row: Row, name: str, count: int, at: int) -> None:
         if row.variadic and count > row.most:
             raise mistakes.TooManyOperands(name, count, row.most, self.syntax.span(at))
 
-    def labels(self, at: int) -> list[tuple[int, str, Span]]:
-        """The keywords of a call: which operand each one stands at, its name and where that is written."""
-        kinds, keywords = self.syntax.kinds, self.syntax.keywords
-        operands = enumerate(self.syntax.operands(at))
-        return [(place, *keywords[operand]) for place, operand in operands if kinds[operand] == "keyword"]
+    def labels(self, at: int) -> list[Label]:
+        from backprop.graph.keywords import labels_of
 
-    def labelled(
-        self, name: str, operands: tuple[int, ...], labels: list[tuple[int, str, Span]], at: int, span: Span
-    ) -> int:
-        """A call with keywords: the row that has parameters of those names, its operands put in the row's order."""
+        return labels_of(self.syntax, at)
+
+    def labelled(self, name: str, operands: tuple[int, ...], labels: list[Label], at: int, span: Span) -> int:
+        """A call with keywords."""
+        from backprop.graph.keywords import in_order
+
         rows = ops.called(name)
         if not rows:
-            raise self.unknown_function(name, "", span)
+            raise self.unknown_function(name, span)
+        row, order = in_order(self.syntax, name, rows, labels, at)
+        self.refuse_many(row, name, len(operands), at)
         places = self.syntax.operands(at)
-        fitting = [row for row in rows if all(label in row.parameters for _, label, _ in labels)]
-        if not fitting:
-            known = list(dict.fromkeys(one for row in rows for one in row.parameters if not one.startswith("*")))
-            _, label, where = next((one for one in labels if one[1] not in known), labels[0])
-            if any(row.conditions for row in rows):  # where(a = b, 1, 2)
-                equal = self.syntax.source.index("=", where[1])
-                raise mistakes.AssignmentInside((equal, equal + 1))
-            raise mistakes.UnknownKeyword(name, label, known, where)
-        plain, count = len(operands) - len(labels), len(operands)
-        if labels[0][0] < plain:
-            named = {place for place, _, _ in labels}
-            after = places[next(one for one in range(labels[0][0], count) if one not in named)]
-            raise mistakes.OperandAfterKeyword(labels[0][1], self.syntax.text(after), self.syntax.span(after))
-        by_name: dict[str, int] = {}
-        for place, label, where in labels:
-            if label in by_name:
-                raise mistakes.KeywordTwice(label, where)
-            by_name[label] = place
-        for row in fitting:
-            if not row.takes(count):
-                continue
-            self.refuse_many(row, name, count, at)
-            if not row.variadic:
-                for _, label, where in labels:
-                    if label in row.parameters[:plain]:
-                        raise mistakes.KeywordTwice(label, where)
-            unnamed = iter(range(plain))
-            order: list[int] = []
-            for parameter in row.parameters:
-                if parameter in by_name:
-                    order.append(by_name[parameter])
-                elif parameter.startswith("*"):
-                    order += unnamed
-                else:
-                    order.append(next(unnamed))
-            return self.operation(row, tuple(operands[one] for one in order), at, [places[one] for one in order])
-        raise mistakes.WrongNumberOfOperands(name, [row.parameters for row in fitting], count, self.syntax.span(at))
-
-    def wrong_count(self, name: str, function: _Function, count: int, at: int) -> mistakes.Mistake:
-        return mistakes.WrongNumberOfOperands(name, [function.parameters], count, self.syntax.span(at))
-
-    def enter(self, name: str, function: _Function, count: int, at: int) -> None:
-        span = self.syntax.span(at)
-        if len(function.parameters) != count:
-            raise self.wrong_count(name, function, count, at)
-        self.inlined += self.expansion(name, span)
-        if self.inlined > LARGEST_EXPANSION:
-            raise mistakes.TooLarge(name, self.inlined, LARGEST_EXPANSION, span)
-
-    def expansion(self, name: str, span: Span) -> int:
-        """How many syntax nodes a call of a function puts in, counted without doing it: doublings of doublings are
-        refused at once. Raises `Recursion` for a function that reaches itself."""
-        sizes, callees = self.sizes, self.syntax.callees
-        open_calls: dict[str, tuple[int, int]] = {name: (self.functions[name].first, 0)}  # how far it is, its size
-        while name not in sizes:
-            caller, (node, size) = open_calls.popitem()
-            root = self.functions[caller].root
-            while node <= root:
-                callee = callees[node][0] if node in callees else ""
-                if callee in self.functions and callee not in sizes:
-                    break
-                size = min(size + 1 + sizes.get(callee, 0), mistakes.TooLarge.most)
-                node += 1
-            if node > root:
-                sizes[caller] = size
-                continue
-            open_calls[caller] = (node, size)
-            if callee in open_calls:
-                raise mistakes.Recursion([*open_calls, callee], span)
-            open_calls[callee] = (self.functions[callee].first, 0)
-        return sizes[name]
+        return self.operation(row, tuple(operands[one] for one in order), at, [places[one] for one in order])
 
     def sign(self, kind: str, operands: tuple[int, ...], at: int) -> int:
         graph = self.graph
@@ -756,7 +439,7 @@ class _Builder:
         places = syntax.operands(at)
         first = len(graph) - len(operands)
         literal = operands[0] == first
-        shapes: list[_Shape] = []
+        shapes: list[Shape] = []
         for position, (operand, place) in enumerate(zip(operands, places, strict=True)):
             here = literal and graph.codes[operand] == CONST and operand == first + position
             # a constant that has been given a name, or stands in a call around this one, keeps its node
@@ -778,12 +461,14 @@ class _Builder:
         self.shapes[node] = shape
         return node
 
-    def shape(self, rows: Sequence[_Shape], places: Sequence[int]) -> _Shape:
-        """The shape of a vector from those of its entries. Raises `RaggedArray`, `MixedArray` and `ArrayTooLarge`."""
+    def shape(self, rows: Sequence[Shape], places: Sequence[int]) -> Shape:
+        """The shape of a vector from those of its entries, which stand at these syntax nodes."""
         one = rows[0]
         for row, place in zip(rows, places, strict=True):
             if row != one:
-                _refuse_unlike(row, one, self.syntax.span(place))
+                from backprop.graph.vectors import refuse_unlike
+
+                refuse_unlike(row, one, self.syntax.span(place))
         if len(one) == MOST_AXES:
             told = f"more than {MOST_AXES} axes"
             raise mistakes.ArrayTooLarge("the array", told, MOST_AXES, self.syntax.span(places[0]))

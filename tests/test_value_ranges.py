@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from backprop import ops
 from backprop.grammar import parse
-from backprop.graph import build
+from backprop.graph.building import build
 from backprop.kinds.real import REAL
-from backprop.languages.common.bounds import BOUNDS, EVERY, HOLDS, OPEN, of_graph, of_row, within
+from backprop.languages.common.value_ranges import BOUNDS, EVERY, HOLDS, OPEN, of_graph, of_row, within
 from backprop.ops import Row
 
 NASTY = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 40.0, -700.0, 710.0, 5e-324, 1e-160, 1e200, -1e308, 1.7976931348623157e308)
