@@ -92,6 +92,7 @@ def map_table(
     writer = tables.module(format).writer(sink, plan.names, layout)
     outcome = lead(plan, batches, writer.write, stop=stop, check_rows=check_rows)
     writer.close()
+    sink.flush()  # before anything is said about the rows
     return outcome
 
 
