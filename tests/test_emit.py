@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 import backprop
@@ -50,6 +50,7 @@ BY_TIME = [
     pytest.param("numba", marks=slow),
     pytest.param("torch", marks=peers),
     pytest.param("jax", marks=peers),
+    pytest.param("javascript", marks=peers),
 ]
 
 
@@ -211,7 +212,7 @@ def test_many_random_programs_give_the_numbers_of_grad(
 
 
 @peers
-@pytest.mark.parametrize("language", ["torch", "jax"])
+@pytest.mark.parametrize("language", ["torch", "jax", "javascript"])
 @settings(max_examples=30, deadline=None)
 @given(program=programs(), point=points)
 def test_random_programs_in_the_frameworks(language: str, program: str, point: dict[str, float]) -> None:
@@ -244,9 +245,11 @@ def test_many_programs_have_a_value_in_their_code_where_they_have_one(
 
 
 @peers
-@pytest.mark.parametrize("language", ["torch", "jax", "numba"])
+@pytest.mark.parametrize("language", ["torch", "jax", "numba", "javascript"])
 @settings(max_examples=30, deadline=None)
 @given(program=daring(), point=CORNERS)
+@example(program="n0 = asin(2); max(z, n0) + log(n0)", point={"z": 1.0})
+@example(program="max(z, pi) + min(z, e)", point={"z": 1.0})
 def test_programs_have_a_value_in_the_frameworks_where_they_have_one(
     language: str, program: str, point: dict[str, float]
 ) -> None:
@@ -856,4 +859,4 @@ def test_code_reads_well(golden: Golden, language: str, name: str) -> None:
 def test_every_language_says_what_it_is_and_has_an_example_that_runs() -> None:
     assert [name for name, _ in languages.names()] == list(ALL)
     assert all(says for _, says in languages.names())
-    assert set(ALL) == {"c", "jax", "numba", "numpy", "polars", "python", "sql", "torch"}
+    assert set(ALL) == {"c", "javascript", "jax", "numba", "numpy", "polars", "python", "sql", "torch"}

@@ -118,7 +118,8 @@ class Language:
 
     number     a literal of a program, and how tightly it holds together; `constants` are the words for pi, tau, e
                and inf, where it has any, and for nan
-    operand    a literal that is an operand of a call or of a choice, where that is not written like any other
+    operand    a literal that is an operand of a call or of a choice, where that is not written like any other;
+               `operand_form` is what it stands in, and a constant too, where a call takes no bare number
     reserved   names that it takes itself; `letters` says whether names may have letters beyond ASCII, `caseless`
                whether X and x are one name; `columns` that the inputs are columns of a table, where
                what has no value is a null and a condition with one too; `functions` that the code always has a name
@@ -137,6 +138,7 @@ class Language:
     write: Callable[[Code], Iterator[str]]
     number: Callable[[str], Written] = python_number
     operand: Callable[[str], Written] = float_number
+    operand_form: str = ""
     constants: Mapping[str, str] = field(default_factory=dict)
     reserved: Collection[str] = ()
     letters: bool = False
@@ -205,16 +207,18 @@ class Code:
         return number(self.language, text)[0]
 
 
-def number(language: Language, text: str, write: Callable[[str], Written] | None = None) -> Written:
-    """A literal as a language writes it: its own word for a constant, digits for all else."""
+def number(language: Language, text: str, called: bool = False) -> Written:
+    """A literal as a language writes it: its own word for a constant, digits for all else; `called` as an operand."""
     value = double(text)
     sign, name = ("-", text[1:]) if text.startswith("-") else ("", text)
     if not isfinite(value):
         name = "nan" if value != value else "inf"
     word = language.constants.get(name)
     if word is not None:
-        return f"{sign}{word}", UNARY if sign else ATOM
-    return (write or language.number)(text)
+        written = f"{sign}{word}", UNARY if sign else ATOM
+    else:
+        written = (language.operand if called else language.number)(text)
+    return (language.operand_form.format(number=written[0]), ATOM) if called and language.operand_form else written
 
 
 def names() -> list[tuple[str, str]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from keyword import kwlist
 
-from backprop.languages import ARITHMETIC, Code, Language, Word, calls, float_number
+from backprop.languages import ARITHMETIC, Code, Language, Word, calls
 from backprop.languages.common.python import docstring, imports, returned, same_shape, signature, statements
-from backprop.ops import ATOM, POWER
-from backprop.writing import Written
+from backprop.ops import POWER
 
 NUMBER = """\
 def number(value):
@@ -29,11 +28,6 @@ def write(code: Code) -> Iterator[str]:
     yield from statements(code)
     full, choice = "torch.full_like({like}, {number})", "torch.where({defined}, {slope}, torch.nan)"
     yield from returned(code, full, choice)
-
-
-def tensor(text: str) -> Written:
-    """A number that is an operand of a function, which takes tensors alone."""
-    return f"number({float_number(text)[0]})", ATOM
 
 
 def _polygamma(n: float | None, x: float | None) -> Word | None:
@@ -64,7 +58,7 @@ LANGUAGE = Language(
     suffix=".py",
     words=WORDS,
     write=write,
-    operand=tensor,
+    operand_form="number({number})",  # functions take tensors alone
     constants={"pi": "torch.pi", "e": "torch.e", "inf": "torch.inf", "nan": "torch.nan"},
     reserved={*kwlist, "torch", "number", "one", "inputs", "int"},
     letters=True,

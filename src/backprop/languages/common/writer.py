@@ -125,7 +125,7 @@ class Writer:
         if text is not None and isfinite(double(text)):
             self.code.literal.add(name)
         if text is not None and (self.language.columns or name in self.code.hiding):
-            return number(self.language, text, self.language.operand)[0]
+            return number(self.language, text, called=True)[0]
         return self.operand(node, None)[0]
 
     def uses(self) -> tuple[list[int], int]:
@@ -169,7 +169,7 @@ class Writer:
         if text is None:
             return self.texts[node]
         called = word is not None and word.level in (ATOM, CONDITIONAL)
-        return number(self.language, text, self.language.operand if called else None)
+        return number(self.language, text, called)
 
     def written(self, node: int, row: Row) -> Written:
         """The text of an operation."""
