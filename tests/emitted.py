@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import math
+import re
 import shutil
 import subprocess
 import tempfile
@@ -148,6 +150,27 @@ def c_answers(function: Any, rows: Sequence[Row], slopes: Sequence[str]) -> list
     return answers
 
 
+def run_javascript(code: str, rows: Sequence[Row], slopes: list[str], folder: Path | None) -> list[Answer]:
+    names = [name.strip() for name in re.search(r"export function \w+\(([^)]*)\)", code)[1].split(",")]  # type: ignore[index]
+    assert all(len(row) == len([name for name in names if name]) for row in rows)
+    numbers = json.dumps([list(row.values()) for row in rows])
+    told = f"const told = {numbers}.map((row) => value_and_gradient(...row));\n"
+    told += "console.log(JSON.stringify(told.map(({ value, gradient }) => [value, Object.entries(gradient)])));\n"
+    answers = []
+    for value, gradient in json.loads(in_node(f"{code}\n{told}")):
+        assert [name for name, _ in gradient] == slopes
+        answers.append((number(value), {name: number(slope) for name, slope in gradient}))
+    return answers
+
+
+def in_node(module: str) -> str:
+    """What a module of JavaScript prints; it fails where Node is not installed."""
+    command = ["node", "--input-type=module", "-"]
+    done = subprocess.run(command, input=module, capture_output=True, encoding="utf-8", timeout=60)
+    assert (done.returncode, done.stderr[:2000]) == (0, "")
+    return done.stdout
+
+
 def run_sql(code: str, rows: Sequence[Row], slopes: list[str], folder: Path | None) -> list[Answer]:
     import duckdb
 
@@ -180,6 +203,7 @@ RUN: dict[str, Callable[[str, Sequence[Row], list[str], Path | None], list[Answe
     "jax": run_jax,
     "numba": run_numba,
     "c": run_c,
+    "javascript": run_javascript,
     "sql": run_sql,
     "polars": run_polars,
 }

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from backprop.figures import ALL, Figures, Written, elements_of, figure, nested, shape_of, summary
 from backprop.latex import latex_number
 from backprop.record import Edge, Node, Trace, Witness
-from backprop.render import by_name, formats
+from backprop.render import by_name
 from backprop.render.blocks import block
 from backprop.render.grad import render as grad_lines
 from backprop.render.gradients import checked
@@ -27,12 +27,12 @@ from backprop.working import reverse_line, tangent_line
 from backprop.working.brought import Known
 from backprop.working.formula_texts import put_numbers_in
 from command import call
+from drawings import TEXTS
 
 LAYER = "z = W @ x + b; a = tanh(z); L = sum((a - y)^2)"
 AT_LAYER = {"x": "[2, -1]", "y": "[1, 0]", "W": "[[0.5, -0.3], [0.8, 0.2]]", "b": "[0.1, -0.4]"}
 BATCH = "Z = X @ W.T + b; L = sum(relu(Z))"
 AT_BATCH = {"X": "[[1, 2], [3, -1]]", "W": "[[1, 1], [-1, 2]]", "b": "[0.5, -1]"}
-FORMATS = [format.name for format in formats()]
 SAMPLES = sorted((Path(__file__).parent.parent / "samples").glob("*.bp"))
 WITH_ARRAYS = [path for path in SAMPLES if "[" in path.read_text(encoding="utf-8").partition("expect")[0]]
 
@@ -326,7 +326,7 @@ def test_declared_arrays_are_told_as_the_point_and_not_as_the_program() -> None:
 
 def test_an_ascii_screen_gets_ascii_of_arrays_in_every_format() -> None:
     for found in (layer(), large()):
-        for name in FORMATS:
+        for name in TEXTS:
             for width in (None, 60):
                 assert rendered(found, name, ascii=True, width=width).isascii(), name
     assert "\n        [0.8   0.2]\n" in rendered(layer(), ascii=True, width=60).replace("            [", "        [")
@@ -345,13 +345,13 @@ def test_a_saved_name_of_no_element_is_no_fault() -> None:
     for name in ("W[7,7]", "W[a]", "W[", "W[0,0,0]", "V[0]"):
         record = layer(mode="forward", wrt=["W[0,1]"]).to_dict() | {"wrt": [name], "gradient": {name: 1.0}}
         saved = Trace.from_dict(record)
-        assert all(rendered(saved, format) for format in FORMATS)
+        assert all(rendered(saved, format) for format in TEXTS)
 
 
 # -- other formats --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("path", WITH_ARRAYS, ids=lambda path: path.stem)
 def test_a_saved_trace_of_arrays_draws_the_same_bytes(path: Path, name: str) -> None:
     found = trace(path.read_text(encoding="utf-8"), {}, check=False)

@@ -22,12 +22,13 @@ from backprop.figures import elements_of
 from backprop.mistakes import NotATrace
 from backprop.point import Program, at
 from backprop.record import Edge, Trace, carried_name
-from backprop.render import by_name, formats
+from backprop.render import by_name
 from backprop.render.look import Look
 from backprop.schema import schema
 from backprop.tracing import trace
 from backprop.working.formula_texts import in_matrices
 from command import call
+from drawings import TEXTS
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 
@@ -301,8 +302,8 @@ def test_a_trace_of_arrays_is_read_back_and_drawn_as_before(
     found = traced(program, inputs, **options)
     back = Trace.from_json(found.to_json())
     assert back.to_json() == found.to_json()
-    for form in formats():
-        drawn = ["\n".join(by_name(form.name).render(one, Look())) for one in (found, back)]
+    for name in TEXTS:
+        drawn = ["\n".join(by_name(name).render(one, Look())) for one in (found, back)]
         assert drawn[0] == drawn[1]
     graph = networkx.node_link_graph(json.loads(found.to_json()), edges="edges")
     assert graph.number_of_nodes() == len(found.nodes)

@@ -15,10 +15,11 @@ from hypothesis import given, settings
 
 from backprop.mistakes import NotATrace
 from backprop.record import Note, Trace, Witness
-from backprop.render import by_name, formats
+from backprop.render import by_name
 from backprop.render.look import Look
 from backprop.schema import schema
 from backprop.tracing import trace
+from drawings import TEXTS
 from programs import points, programs
 
 SAMPLES = sorted((Path(__file__).parent.parent / "samples").glob("*.bp"))
@@ -54,7 +55,7 @@ def traces() -> list[Trace]:
 
 
 def everything(found: Trace) -> dict[str, str]:
-    return {form.name: "\n".join(by_name(form.name).render(found, Look())) for form in formats()}
+    return {name: "\n".join(by_name(name).render(found, Look())) for name in TEXTS}
 
 
 def test_the_schema_is_a_schema() -> None:

@@ -21,7 +21,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import backprop
-from backprop import kinds, mistakes, ops, render
+from backprop import kinds, mistakes, ops
 from backprop.figures import Written, figure
 from backprop.kinds import Hole, Kind, Refused
 from backprop.kinds.digits import Digits
@@ -31,6 +31,7 @@ from backprop.point import Program, at
 from backprop.record import Trace
 from backprop.schema import schema
 from command import call
+from drawings import TEXTS
 from programs import NAMES, points, programs
 from test_witnesses import planted
 
@@ -432,7 +433,6 @@ ASKED = [
     ("1/x + y", {"x": "0", "y": "1"}),
     ("x^200/7 - 3", {"x": "3"}),
 ]
-FORMATS = [found.name for found in render.formats()]
 
 
 @pytest.mark.parametrize("kind", ["exact", "digits:25"])
@@ -452,7 +452,7 @@ def test_a_trace_of_any_kind_goes_through_json_and_renders_to_the_same_bytes(
     assert back.to_json() == trace.to_json()
     words = ["trace", program, *(f"{name}={value}" for name, value in inputs.items()), "--no-check", "--kind", kind]
     words += ["--mode", mode, "--wrt", wrt[0]]
-    for name in FORMATS:
+    for name in TEXTS:
         saved = tmp_path / "trace.json"
         code, text, err = call(*words, "--format", name)
         assert (code, err) in ((0, ""), (3, "")), name

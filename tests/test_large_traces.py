@@ -28,7 +28,7 @@ from backprop.columnar.numbers import json_numbers
 from backprop.mistakes import Mistake, TooManyDerivatives
 from backprop.point import at
 from backprop.record import Trace
-from backprop.render import by_name, formats
+from backprop.render import by_name
 from backprop.render.excerpts import AT_ENDS, LARGEST, MOST_ROWS, excerpt, magnitude, some_items, some_lines
 from backprop.render.look import Look
 from backprop.schema import check_schema, schema
@@ -36,6 +36,7 @@ from backprop.tracing import trace
 from backprop.witnesses import sampled
 from backprop.working import Gap
 from backprop.working.brought import MOST_TERMS
+from drawings import TEXTS, shown
 
 SAMPLES = sorted((Path(__file__).parent.parent / "samples").glob("*.bp"))
 COMMAND = [sys.executable, "-m", "backprop"]
@@ -135,13 +136,13 @@ def test_numbers_are_written_as_json_has_them() -> None:
     assert json_numbers([float("nan")], propagates=True) == ['"NaN"']
 
 
-@pytest.mark.parametrize("format", [form.name for form in formats()])
+@pytest.mark.parametrize("format", TEXTS)
 def test_every_format_shows_columns_and_records_alike(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for text in (unlike(3, 30), chain(60), SAMPLES[0].read_text(encoding="utf-8")):
         pair = both_ways(text, monkeypatch)
         assert pair is not None
         for look in (Look(), Look(width=80), Look(ascii=True), Look().in_full()):
-            records, columns = (list(by_name(format).render(found, look)) for found in pair)
+            records, columns = (shown(found, format, look) for found in pair)
             assert columns == records
 
 

@@ -24,11 +24,11 @@ from backprop.record import Trace
 from backprop.render.look import Look
 from backprop.schema import schema
 from command import call
+from drawings import TEXTS
 
 LAYER = "z = W@x + b; a = tanh(z); L = sum((a - y)^2)"
 POINT: dict[str, Any] = {"W": [[1, 2], [3, 4]], "x": [1, -1], "b": [0.5, 0.1], "y": [0, 1]}
 ON_A_LINE = ["--W", "[[1, 2], [3, 4]]", "--x", "[1, -1]", "--b", "[0.5, 0.1]", "--y", "[0, 1]"]
-FORMATS = [found.name for found in render.formats()]
 
 
 class Answer(NamedTuple):
@@ -174,7 +174,7 @@ def test_an_opened_trace_is_saved_and_looks_the_same_in_every_format(opened: Any
     again = Trace.from_json(found.to_json())
     assert again == found
     assert again.to_json() == found.to_json()
-    for name in FORMATS:
+    for name in TEXTS:
         renderer = render.by_name(name)
         assert list(renderer.render(again, Look())) == list(renderer.render(found, Look())), name
 

@@ -28,10 +28,10 @@ from backprop.tracing import trace
 from backprop.working import Working, forward_line, reverse_line, tangent_line
 from backprop.working.formula_texts import put_numbers_in
 from conftest import Golden
+from drawings import TEXTS, shown
 
 SAMPLES = sorted((Path(__file__).parent.parent / "samples").glob("*.bp"))
 WRONG = sorted((Path(__file__).parent.parent / "samples" / "mistakes").glob("*.bp"))
-FORMATS = [format.name for format in formats()]
 # a larger trace is rendered too, but its golden file would be read by nobody
 LARGEST_GOLDEN = 120
 
@@ -60,11 +60,11 @@ def two_paths(**options: Any) -> Trace:
 # -- golden files ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
 def test_every_sample_runs_in_every_format(path: Path, name: str, golden: Golden) -> None:
     found = sample(path)
-    text = rendered(found, name)
+    text = "".join(line + "\n" for line in shown(found, name))
     assert text
     if len(found.nodes) <= LARGEST_GOLDEN:
         golden(f"formats/{path.stem}{by_name(name).format.suffix}", text, near=has_arrays(found))
@@ -178,7 +178,7 @@ def test_the_neuron_shows_the_digits_of_the_lesson() -> None:
 
 def test_zero_is_never_written_with_a_minus() -> None:
     found = trace("max(0, w*x + b)*y", {"x": -1, "w": 3, "b": -4, "y": -1}, check=False)
-    for name in FORMATS:
+    for name in TEXTS:
         assert not re.search(r"-0(?![.\d])", rendered(found, name)), name
 
 
@@ -279,7 +279,7 @@ def test_the_table_says_who_agrees_and_by_how_many_digits() -> None:
 
 def test_an_ascii_screen_gets_ascii_in_every_format() -> None:
     found = trace("α = x₁²; α*2·x₁", {"x₁": 3}, check=False)
-    for name in FORMATS:
+    for name in TEXTS:
         assert rendered(found, name, ascii=True).isascii()
 
 
@@ -328,7 +328,7 @@ def test_a_sum_of_many_terms_is_one_term_a_line() -> None:
 
 def test_formulas_stand_where_numbers_would_in_a_trace_of_symbols() -> None:
     found = trace("(x*y + z)*x", {}, check=False, symbolic=True)
-    for name in FORMATS:
+    for name in TEXTS:
         assert rendered(found, name)
     assert found.kind == "symbol"
 
@@ -407,7 +407,7 @@ def test_every_operation_of_the_table_can_be_rendered() -> None:
     for name in ops.callable_names():
         for one in operations_called(name, 6):
             if one.example is not None:
-                assert all(rendered(one.example, name) for name in FORMATS), one.name
+                assert all(rendered(one.example, name) for name in TEXTS), one.name
 
 
 # -- mistakes -------------------------------------------------------------------------------------------------------

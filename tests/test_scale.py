@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from drawings import TEXTS, shown
+
 COMMAND = [sys.executable, "-m", "backprop"]
 PLAIN = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
 GIBI = 1 << 30
@@ -104,16 +106,12 @@ def test_every_command_answers_for_a_program_that_is_long_or_deep(
 @pytest.mark.parametrize("name", ["sum", "calls", "chain"])
 def test_a_saved_trace_of_a_long_program_shows_in_every_format(name: str, tmp_path: Path) -> None:
     from backprop.record import Trace
-    from backprop.render import by_name, formats
-    from backprop.render.look import Look
     from backprop.tracing import trace
 
     found = trace(QUICK[name], {"x": 0.7}, check=False)
     again = Trace.from_json(found.to_json())
-    for format in formats():
-        render = by_name(format.name).render
-        lines = list(render(found, Look()))
-        assert lines == list(render(again, Look())), format.name
+    for name in TEXTS:
+        assert shown(found, name) == shown(again, name), name
 
 
 @pytest.mark.parametrize("count", [20_000, pytest.param(70_000, marks=pytest.mark.slow)])

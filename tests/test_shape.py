@@ -19,7 +19,7 @@ ROOT = Path(backprop.__file__).parent
 # From the words on the line to the lines on the screen: a module imports its own layer and those above it. A package
 # stands for all of its modules but those that are named elsewhere.
 LAYERS = (
-    "figures notation mistakes factors arrays_text progress",
+    "figures notation mistakes factors arrays_text progress layout theme",
     "ops writing cache kept_modules whole_files collector patterns source_texts",
     "kinds balls conventions",
     "syntax misreadings grammar numerals value_files bindings",
@@ -40,10 +40,12 @@ LAYERS = (
     "array_edges array_notes unopened stencils",
     "columnar tracing gradient compiled conventions.opinions higher.hessians higher.directions higher.jacobians "
     "higher.jacobian_records higher.outputs higher.passes higher.agreement higher.patterns higher.array_directions "
-    "checks step expect reference schema costs single_numbers emission",
-    "mapping",
+    "checks step expect reference schema costs single_numbers emission "
+    "page.evaluator",
+    "mapping plots",
     "render",
-    "asked commands cli application completion __main__ __init__",
+    "stepping",
+    "asked commands cli application completion notebook __main__ __init__",
 )
 
 

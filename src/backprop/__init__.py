@@ -53,6 +53,13 @@ def __getattr__(name: str) -> object:
     return Mistake
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext backprop` does in a notebook: the magic %backprop is there (`backprop.notebook`)."""
+    from backprop.notebook import load
+
+    load(shell)
+
+
 def trace(
     program: str | Program,
     inputs: Mapping[str, Number] | None = None,

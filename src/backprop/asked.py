@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from backprop import bindings, progress
 from backprop.bindings import Words
 from backprop.figures import usual_figures
-from backprop.mistakes import CannotRead, ExtraWord, NothingGiven, OneAtATime, UnknownFormat
+from backprop.mistakes import BinaryOutput, CannotRead, ExtraWord, NothingGiven, OneAtATime, UnknownFormat
 
 if TYPE_CHECKING:
     from backprop.commands import Command
     from backprop.kinds import Kind
     from backprop.point import Program
     from backprop.record import Birth, Trace
+    from backprop.render import Format
     from backprop.render.look import Look
 
 FINE = 0  # the exit code of an answer in which nothing disagrees
@@ -25,6 +26,8 @@ FINE = 0  # the exit code of an answer in which nothing disagrees
 LONGEST_PROGRAM = 1 << 25
 # The farthest that --limit moves a bound: numbers of a billion bits.
 MOST_LIMIT = 10**9
+# options that say how a drawing looks
+VIEWS = ("direction", "path", "around", "hops", "both")
 # commands whose answer says itself how the program was read
 TELLS_READINGS = ("trace", "check", "step", "hessian")
 
@@ -196,19 +199,39 @@ class Asked:
 
         self.show(indented(record, self.look.ascii))
 
-    def show_trace(self, trace: Trace) -> None:
+    def show_trace(self, trace: Trace, usual: str = "table") -> None:
         """Write a trace in the format asked for, or the one that the ending of the file stands for."""
         from backprop import render
 
         path = self.words.text("output", "-")
         suffix = os.path.splitext(path)[1]
-        if "format" in self.words.options or path == "-" or not suffix:
-            renderer = render.by_name(self.words.text("format", "table"))
+        if "format" in self.words.options or path == "-" or suffix in ("", ".txt"):
+            renderer = render.by_name(self.words.text("format", usual))
         else:
             renderer = render.by_suffix(suffix)
         if renderer.format.name != "table":
             trace.settle()
-        self.show(renderer.render(trace, replace(self.look, figures=self.figures_of(trace.kind))))
+        look = replace(self.look, figures=self.figures_of(trace.kind))
+        if not self.words.options.keys().isdisjoint(VIEWS):
+            from backprop.viewing import viewed
+
+            trace, look = viewed(self.words, trace, renderer.format, look)
+        if renderer.format.binary:
+            self.show_bytes(renderer.format, lambda: renderer.render(trace, replace(look, ascii=False)))
+        else:
+            self.show(renderer.render(trace, look))
+
+    def show_bytes(self, format: Format, pieces: Callable[[], Iterable[bytes]]) -> None:
+        """Write a binary result to the file of -o or to a pipe. Raises `BinaryOutput` where there is room for text."""
+        path = self.words.text("output", "-")
+        if path != "-":
+            write_bytes(path, pieces())
+            return
+        stream = getattr(self.streams.stdout, "buffer", None)
+        if stream is None or self.streams.stdout.isatty():
+            raise BinaryOutput(format.name.upper(), format.suffix)
+        stream.write(b"".join(pieces()))
+        stream.flush()
 
     def say_birth(self, found: Birth | None) -> None:
         """Tell where a NaN or an infinity came from, if there is one."""
@@ -273,6 +296,14 @@ def write_file(path: str, lines: Iterable[str]) -> None:
         TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="\n") as text,
     ):
         write_lines(text, lines)
+
+
+def write_bytes(path: str, pieces: Iterable[bytes]) -> None:
+    """Write pieces of bytes to a file, whole or not at all (`whole_files`). Raises `CannotWrite`."""
+    from backprop.whole_files import whole_file
+
+    with whole_file(path) as file:
+        file.writelines(pieces)
 
 
 def discard(stream: TextIO) -> None:

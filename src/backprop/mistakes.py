@@ -7,7 +7,7 @@ to mend it (`repair`). Drawing it is the work of `backprop.render.mistakes`. To 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 Span = tuple[int, int]
@@ -1901,6 +1901,85 @@ class CannotRead(Mistake):
 
     def __init__(self, path: str, reason: str, repair: str = "") -> None:
         super().__init__(f"{path}: {reason[:1].lower() + reason[1:]}", repair)
+
+
+class NoTerminal(Mistake):
+    """`backprop trace "x^2" --x 3 --step | less`."""
+
+    code = "no-terminal"
+    title = "no terminal"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "--step shows one step after another on a terminal, and the output goes elsewhere",
+            "Without --step all steps come at once; -o FILE keeps them.",
+        )
+
+
+class BinaryOutput(Mistake):
+    """`backprop trace "x^2" --x 3 --format png` on a terminal."""
+
+    code = "binary-output"
+    title = "not for a screen"
+
+    def __init__(self, name: str, suffix: str) -> None:
+        super().__init__(
+            f"{name} is binary, and this output is for text", f"Write it to a file: -o graph{suffix}; or to a pipe."
+        )
+
+
+class TooLargeToDraw(Mistake):
+    """`backprop trace --file large.bp -o large.svg`: a graph of more nodes or edges than a drawing has room for."""
+
+    code = "too-large-to-draw"
+    title = "too large to draw"
+
+    def __init__(self, nodes: int, edges: int, most_nodes: int, most_edges: int) -> None:
+        super().__init__(
+            f"the graph has {nodes} nodes and {edges} edges; a drawing has room for {most_nodes} and {most_edges}",
+            "A part of it: --around NODE --hops 2. All of it for another program: --format dot, json or csv. "
+            "backprop trace shows what matters most of it in tables.",
+        )
+
+
+class NoSuchPath(Mistake):
+    """`backprop graph "x*x" --x 3 --path 5`: there are two paths."""
+
+    code = "no-such-path"
+    title = "no such path"
+
+    def __init__(self, place: int, counts: Mapping[str, int], output: str) -> None:
+        every = sum(counts.values())
+        told = ", ".join(f"{count} from {name}" for name, count in list(counts.items())[:8])
+        more = ", ..." if len(counts) > 8 else ""
+        there = "are no paths" if not every else f"is one path to {output}" if every == 1 else f"are {every} paths to {output}"
+        super().__init__(
+            f"there {there}, so --path cannot be {place}",
+            f"{told}{more}: --path counts through them in this order. backprop paths lists them." if told else "",
+        )
+
+
+class TooManyPixels(Mistake):
+    """`backprop trace --file large.bp -o large.png`: a drawing that as pixels would have no letters one can read."""
+
+    code = "too-many-pixels"
+    title = "too large for pixels"
+
+    def __init__(self, width: float, height: float) -> None:
+        super().__init__(
+            f"the drawing is {width:.0f} by {height:.0f} pixels wide and high",
+            "An SVG or PDF has no such bound: -o graph.svg; a part of the graph: --around NODE --hops 2.",
+        )
+
+
+class PageOnTerminal(Mistake):
+    """`backprop report "x^2" --x 3` with nowhere to write the page."""
+
+    code = "page-on-terminal"
+    title = "no place for the page"
+
+    def __init__(self) -> None:
+        super().__init__("a page is for a browser, and no file is given for it", "Give the file:  -o page.html")
 
 
 class NotATrace(Mistake):

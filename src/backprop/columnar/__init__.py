@@ -319,6 +319,13 @@ class Edges(Views[Edge]):
         """The record at a place, which stands there from now on."""
         return self.columns.kept.setdefault(place, self.columns.edge(place))
 
+    def ends(self) -> Iterator[tuple[int, int]]:
+        """The places of source and target of every edge; no record of it is made."""
+        graph = self.columns.graph
+        for node in range(len(graph)):
+            for source in graph.args[graph.offsets[node] : graph.offsets[node + 1]]:
+                yield source, node
+
     def arcs(self) -> Iterator[tuple[int, int, int, Any]]:
         """Place, source, target and partial of each edge that carries a derivative; no record of it is made."""
         columns, graph, kept = self.columns, self.columns.graph, self.columns.kept

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from backprop.asked import Asked
 
 # In this order help lists them; others follow by name.
-FIRST = ("trace", "diff", "grad", "hessian", "paths", "check", "step", "test", "render", "ops", "vars", "cost",
+FIRST = ("trace", "graph", "diff", "grad", "hessian", "paths", "check", "step", "test", "render", "ops", "vars", "cost",
          "conventions", "schema")  # fmt: skip
 
 
@@ -132,6 +132,7 @@ OPEN = Option(
     "open", "open arrays into single numbers, each a node of its own; z,a: these nodes alone", "[NAMES]", many=True
 )
 FULL = Option("full", "show every row of long tables and every element of large arrays")
+STEP = Option("step", "one step of the working after another, on the terminal; ? tells the keys")
 BRIEF = Option("brief", "in JSON too, tell large arrays by shape, norm, least and greatest element")
 KIND = Option("kind", "the kind of number: real (double precision), exact, digits:N, certified (real)", "KIND")
 LIMIT = Option("limit", "the bound of a kind: bits of an exact fraction, N of digits:N", "N")
@@ -148,8 +149,21 @@ CONVENTION = Option(
     "NAME",
     convention_names,
 )
+MODE = Option(
+    "mode",
+    "reverse (adjoints, output first) or forward (tangents of one input)",
+    "MODE",
+    one_of("reverse", "forward"),
+)
+SYMBOLIC = Option("symbolic", "formulas in place of numbers; no values needed")
 WRT = Option("wrt", "the inputs or nodes whose derivatives are asked for: x,y", "NAMES", many=True)
 FORMAT = Option("format", "how the trace is shown; -o FILE chooses by the ending", "FORMAT", format_names)
+DIRECTION = Option("direction", "where the arrows of a drawing lead (up)", "WAY", one_of("up", "down", "right"))
+PATH = Option("path", "in a drawing, the K-th path that backprop paths lists stands out", "K")
+AROUND = Option("around", "of a drawing, the part around one node: what it is made from and used for", "NODE")
+HOPS = Option("hops", "how many steps --around goes either way (2)", "N")
+BOTH = Option("both", "the forward and the reverse pass, drawn side by side")
+VIEW = (DIRECTION, PATH, AROUND, HOPS, BOTH)
 PLAIN = Option("format", "how the answer is shown", "FORMAT", one_of("table", "json"))
 QUESTION = (FILE, AT)
 DIRECTIONS = (

@@ -13,38 +13,38 @@ from backprop.commands import (
     FULL,
     KIND,
     LIMIT,
+    MODE,
     OPEN,
     OUT,
     QUESTION,
+    STEP,
+    SYMBOLIC,
     UNDEFINED,
+    VIEW,
     WRT,
     command,
-    one_of,
 )
 
 
 @command(
     "EXPRESSION",
     WRT,
-    Option(
-        "mode",
-        "reverse (adjoints, output first) or forward (tangents of one input)",
-        "MODE",
-        one_of("reverse", "forward"),
-    ),
+    MODE,
     OPEN,
     FIGURES,
     FULL,
     BRIEF,
     Option("no-check", "leave the witnesses out"),
     Option("rounding", "tell how many digits of every value and adjoint are right in doubles"),
-    Option("symbolic", "formulas in place of numbers; no values needed"),
+    SYMBOLIC,
+    STEP,
     KIND,
     LIMIT,
     UNDEFINED,
     CONVENTION,
     ENGINE,
     *QUESTION,
+    *VIEW,
     FORMAT,
     OUT,
     examples=(
@@ -58,6 +58,11 @@ def answer(asked: Asked) -> int:
     from backprop import tracing
 
     words = asked.words
+    stage = None
+    if words.flag("step"):
+        from backprop import stepping
+
+        stage = stepping.stage(words, asked.streams.stdin, asked.streams.stdout)
     program, inputs = asked.question()
     found = tracing.trace(
         program,
@@ -73,5 +78,8 @@ def answer(asked: Asked) -> int:
         opened=asked.opened,
         wait=False,
     )
-    asked.show_trace(found)
+    if stage is None:
+        asked.show_trace(found)
+    else:
+        stage.show(found, asked.look)
     return found.exit_code

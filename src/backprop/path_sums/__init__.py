@@ -14,6 +14,7 @@ from backprop.path_sums.factored import Factored, factor, listed_cost
 from backprop.path_sums.largest import Top, top
 from backprop.path_sums.listed import PathTerm, Stretch, listing, stretches, terms
 from backprop.path_sums.network import Network, Routes, routes
+from backprop.path_sums.nth import nth
 from backprop.path_sums.sums import (
     adjoint,
     agrees,
@@ -42,6 +43,7 @@ __all__ = [
     "listed_cost",
     "listing",
     "not_proven",
+    "nth",
     "routes",
     "size_total",
     "stretches",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any
 
 from backprop import progress
@@ -230,6 +231,11 @@ class Trace:
         verdicts, self.verdicts = self.verdicts, None
         if verdicts is not None:
             verdicts(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """How a notebook shows a trace: `notebook.shown`, which is loaded by its name, for it comes after this."""
+        shown: dict[str, str] = import_module("backprop.notebook").shown(self, include, exclude)
+        return shown
 
     @property
     def exit_code(self) -> int:

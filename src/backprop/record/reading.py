@@ -90,6 +90,9 @@ def _refuse_what_does_not_fit(trace: Trace) -> None:
     for edge in trace.edges:
         if edge.source not in ids or edge.target not in ids:
             raise NotATrace(f"an edge leads from {edge.source} to {edge.target}, and one of them is no node")
+    for step in trace.steps:
+        if step.node not in ids:
+            raise NotATrace(f"a step is about {step.node}, which is no node")
 
 
 def _integer(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Renderers: one module for each format, holding `FORMAT` and `render(trace, look)`, which yields lines.
+"""Renderers: one module for each format, holding `FORMAT` and `render(trace, look)`, which yields lines, or bytes.
 
 A module here that has a `FORMAT` is a format; nothing else lists them. Each is imported when it is asked for.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from backprop.mistakes import UnknownFormat
 
@@ -18,18 +18,24 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """What a format is called (like its module), how its files end, and what it is in a few words."""
+    """What a format is called (like its module), how its files end, and what it is in a few words.
+
+    A `binary` one gives pieces of bytes in place of lines. A `drawing` shows the graph and nothing that goes over all
+    of it, so it can show a part; how it looks is asked by `Look.view`.
+    """
 
     name: str
     suffix: str
     says: str
+    binary: bool = False
+    drawing: bool = False
 
 
 class Renderer(NamedTuple):
-    """A format with the function that gives its lines, without line ends. It reads the trace and nothing else."""
+    """A format with the function that gives its lines, without line ends, or its bytes. It reads the trace alone."""
 
     format: Format
-    render: Callable[[Trace, Look], Iterator[str]]
+    render: Callable[[Trace, Look], Iterator[Any]]
 
 
 def formats() -> list[Format]:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from backprop.record import Trace
 from backprop.render import Format
-from backprop.render.drawing import edge_labels, node_lines
+from backprop.render.drawing import edge_labels, marks, node_lines
 from backprop.render.look import Look
 from backprop.render.tables import visible
 
-FORMAT = Format("dot", suffix=".dot", says="the graph for Graphviz (dot -Tsvg)")
+FORMAT = Format("dot", suffix=".dot", says="the graph for Graphviz (dot -Tsvg)", drawing=True)
 
 
 def render(trace: Trace, look: Look) -> Iterator[str]:
@@ -18,10 +18,11 @@ def render(trace: Trace, look: Look) -> Iterator[str]:
     yield "digraph backprop {"
     yield "  rankdir=BT;"
     yield "  node [shape=box];"
+    signs = marks(trace)
     for node in trace.nodes:
         shape = {"input": ", shape=ellipse", "const": ", shape=plaintext"}.get(node.op, "")
         bold = ", style=bold" if node.id == trace.output else ""
-        yield f"  {_quoted([node.id], look)} [label={_quoted(node_lines(trace, node, look), look)}{shape}{bold}];"
+        yield f"  {_quoted([node.id], look)} [label={_quoted(node_lines(trace, node, look, signs), look)}{shape}{bold}];"
     for edge, text in edge_labels(trace, look):
         told = f" [label={_quoted([text], look)}]" if text else ""
         yield f"  {_quoted([edge.source], look)} -> {_quoted([edge.target], look)}{told};"

@@ -67,7 +67,7 @@ def gradient_table(trace: Trace, look: Look) -> Iterator[str]:
         yield from paragraph(look, f"{of} {told}", role)
     told_apart = [one for one in trace.one_sided if one.sort != "smooth"]
     for one in told_apart:
-        yield from paragraph(look, _both_sides(trace, one, look), "warning", " " * 6)
+        yield from paragraph(look, both_sides(trace, one, look), "warning", " " * 6)
     if sum(one.sort == "corner" for one in told_apart) > 1:
         yield from paragraph(look, "each along its own axis: not every choice of them is a subgradient", "warning")
     if any(formulas) and "formula" not in columns:
@@ -90,7 +90,7 @@ def _at(name: str, values: Mapping[str, Value | None]) -> Value | None:
     return found
 
 
-def _both_sides(trace: Trace, one: OneSided, look: Look) -> str:
+def both_sides(trace: Trace, one: OneSided, look: Look) -> str:
     """The slopes on both sides of a kink, what is a subgradient and what is taken, in one line."""
     ends = [(one.left, "left"), (one.right, "right")]
     slopes = [f"{look.figure(end)} {which}" for end, which in ends if end is not None]

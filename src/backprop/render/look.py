@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from backprop.figures import (
     ALL,
@@ -18,19 +18,10 @@ from backprop.figures import (
     nested,
     shape_of,
 )
+from backprop.theme import THEME
 
-# Roles and their colours; a role's meaning never rests on colour alone.
-THEME = {
-    "heading": "bold",
-    "name": "cyan",
-    "formula": "default",
-    "value": "bold",
-    "gradient": "bold green",
-    "good": "green",
-    "warning": "yellow",
-    "bad": "bold red",
-    "quiet": "dim",
-}
+if TYPE_CHECKING:
+    from backprop.layout import Direction
 
 # COLUMNS may say anything; no screen is wider than this.
 WIDEST = 1_000
@@ -45,6 +36,7 @@ _PLAIN = str.maketrans(
         "─": "-",
         "│": "|",
         "…": "...",
+        "⚠": "!",
         "≤": "<=",
         "≥": ">=",
         "≠": "!=",
@@ -69,11 +61,27 @@ _PLAIN = str.maketrans(
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """How the graph is drawn. `direction` is where its arrows lead; `path` are edges, by (source, target, key), that
+    stand out, with a `caption` that says which; `both` asks for the forward and the reverse pass side by side. `light`
+    chooses one of the two grounds, None leaves it to whoever looks. `around` and `hops` are those of the part asked for.
+    """
+
+    direction: Direction = "up"
+    path: frozenset[tuple[str, str, int]] = frozenset()
+    both: bool = False
+    light: bool | None = None
+    caption: str = ""
+    around: str = ""
+    hops: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
     """`width` is the columns of the screen, None for a pipe: piped output is complete, never cut or wrapped.
 
     `whole` shows a number that is text to its last digit, however many there are. Arrays of more than `most` elements
-    are told in a few words, with `brief` in JSON too.
+    are told in a few words, with `brief` in JSON too. `view` is how the graph is drawn.
     """
 
     figures: int = DEFAULT_FIGURES
@@ -83,6 +91,7 @@ class Look:
     whole: bool = False
     most: int = MOST_IN_CELL
     brief: bool = False
+    view: View = View()
 
     @property
     def numbers(self) -> Figures:
@@ -116,9 +125,9 @@ class Look:
 
     def paint(self, text: str, role: str | None) -> str:
         """The text in the colour of its role; as it is where there is no colour, and for a role that has none."""
-        if not self.colour or not text or role is None or THEME[role] == "default":
+        if not self.colour or not text or role is None or THEME[role].terminal == "default":
             return text
-        codes = ";".join(_CODES[word] for word in THEME[role].split())
+        codes = ";".join(_CODES[word] for word in THEME[role].terminal.split())
         return f"\x1b[{codes}m{text}\x1b[0m"
 
     @classmethod

@@ -80,6 +80,12 @@ def lines(
     return map(ascii_json, given) if look.ascii else given
 
 
+def one_row(path: PathTerm, look: Look) -> Texts:
+    """Index, route and partials, term and sum so far of one path as the list has them; the formula where no numbers."""
+    writer = _Writer(path.routes, look, set())
+    return writer.symbolic_row(path.index, path.head + path.tail) if path.routes.symbolic else writer.row(path)
+
+
 def how_many(number: int, one: str, many: str) -> str:
     """`1 path`, `9 paths`; a number too long to be grasped is also given in short."""
     digits = whole(number)
