@@ -10,17 +10,26 @@ from backprop.render.tables import cells
 # Where a line can go from a letter, as (columns, rows).
 UP, DOWN, LEFT, RIGHT = (0, -1), (0, 1), (-1, 0), (1, 0)
 ARMS = {
-    **dict.fromkeys("│┃", {UP, DOWN}),
-    **dict.fromkeys("─━", {LEFT, RIGHT}),
-    **dict.fromkeys("╰┗", {UP, RIGHT}),
-    **dict.fromkeys("╯┛", {UP, LEFT}),
-    **dict.fromkeys("╭┏", {DOWN, RIGHT}),
-    **dict.fromkeys("╮┓", {DOWN, LEFT}),
+    letter: arms
+    for letters, arms in (
+        ("│┃", {UP, DOWN}),
+        ("─━", {LEFT, RIGHT}),
+        ("╰┗", {UP, RIGHT}),
+        ("╯┛", {UP, LEFT}),
+        ("╭┏", {DOWN, RIGHT}),
+        ("╮┓", {DOWN, LEFT}),
+    )
+    for letter in letters
 }
 HEADS = {UP: "▲", DOWN: "▼", RIGHT: "▶"}
 LEAVES = {UP: "┴┸╧", DOWN: "┬┰╤", RIGHT: "├┝╟"}
 WAYS = {"up": UP, "down": DOWN, "right": RIGHT}
 HEAVY = set("┃━┗┛┏┓")
+
+
+Cell = tuple[int, int]
+# What may follow a label in its line.
+GOES_ON = set("─━▶╯╮┛┓│┃")
 
 
 class Seen(NamedTuple):
@@ -30,7 +39,7 @@ class Seen(NamedTuple):
     target: int
     label: str
     heavy: bool
-    cells: list[tuple[int, int]]
+    cells: list[Cell]
 
 
 def grid(rows: Sequence[str]) -> list[list[str]]:
@@ -52,7 +61,7 @@ def grid(rows: Sequence[str]) -> list[list[str]]:
 def followed(rows: Sequence[str], boxes: Sequence[tuple[int, int, int, int]], direction: str) -> list[Seen]:
     """Every line that begins at a box. Raises AssertionError for one that can be read in two ways, or ends nowhere."""
     letters, way = grid(rows), WAYS[direction]
-    at: dict[tuple[int, int], int] = {}
+    at: dict[Cell, int] = {}
     for number, (x, y, width, height) in enumerate(boxes):
         for cell in ((column, row) for column in range(x, x + width) for row in range(y, y + height)):
             assert cell not in at, f"boxes {at.get(cell)} and {number} overlap"
@@ -61,16 +70,16 @@ def followed(rows: Sequence[str], boxes: Sequence[tuple[int, int, int, int]], di
     return [_line(letters, at, cell, way) for cell in starts]
 
 
-def _letter(letters: list[list[str]], cell: tuple[int, int]) -> str:
+def _letter(letters: list[list[str]], cell: Cell) -> str:
     x, y = cell
     return letters[y][x] if 0 <= y < len(letters) and 0 <= x < len(letters[y]) else " "
 
 
-def _next(cell: tuple[int, int], way: tuple[int, int]) -> tuple[int, int]:
+def _next(cell: Cell, way: Cell) -> Cell:
     return cell[0] + way[0], cell[1] + way[1]
 
 
-def _leaves(letters: list[list[str]], at: Mapping[tuple[int, int], int], cell: tuple[int, int], way: tuple[int, int]) -> bool:
+def _leaves(letters: list[list[str]], at: Mapping[Cell, int], cell: Cell, way: Cell) -> bool:
     """Whether a line leaves a box here: from a mark in its frame, or from a box without a frame."""
     after = _next(cell, way)
     if at.get(after) is not None:
@@ -82,7 +91,7 @@ def _leaves(letters: list[list[str]], at: Mapping[tuple[int, int], int], cell: t
     return not framed and (back in ARMS.get(_letter(letters, after), ()) or _letter(letters, after) == HEADS[way])
 
 
-def _corner(at: Mapping[tuple[int, int], int], cell: tuple[int, int]) -> tuple[int, int]:
+def _corner(at: Mapping[Cell, int], cell: Cell) -> Cell:
     box = at[cell]
     while at.get(_next(cell, LEFT)) == box:
         cell = _next(cell, LEFT)
@@ -91,10 +100,9 @@ def _corner(at: Mapping[tuple[int, int], int], cell: tuple[int, int]) -> tuple[i
     return cell
 
 
-def _line(
-    letters: list[list[str]], at: Mapping[tuple[int, int], int], start: tuple[int, int], way: tuple[int, int]
-) -> Seen:
-    source, cell, going, label, found = at[start], start, way, "", []
+def _line(letters: list[list[str]], at: Mapping[Cell, int], start: Cell, way: Cell) -> Seen:
+    source, cell, going, label = at[start], start, way, ""
+    found: list[Cell] = []
     heavy: set[bool] = set()
     while True:
         cell = _next(cell, going)
@@ -113,7 +121,7 @@ def _line(
             cell, label = _label(letters, cell)
             continue
         arms = ARMS.get(letter)
-        assert arms is not None and back in arms, f"the line from box {source} breaks off at {cell} ({letter!r})"
+        assert back in (arms or ()), f"the line from box {source} breaks off at {cell} ({letter!r})"
         assert at.get(cell) is None, f"the line from box {source} runs into box {at.get(cell)}"
         heavy.add(letter in HEAVY)
         found.append(cell)
@@ -121,21 +129,23 @@ def _line(
             beside = _beside(letters, at, cell)
             assert not (beside and label and beside != label)
             label = label or beside
-        (going,) = arms - {back}
+        (going,) = ARMS[letter] - {back}
 
 
-def _label(letters: list[list[str]], cell: tuple[int, int]) -> tuple[tuple[int, int], str]:
+def _label(letters: list[list[str]], cell: Cell) -> tuple[Cell, str]:
     """The text in a line that goes right, between two blanks, with the last cell of it."""
     x, y = cell
     row = letters[y]
     end = x + 1
-    while not (row[end] == " " and row[end + 1 : end + 2] in (["─"], ["━"], ["▶"], ["╯"], ["╮"], ["┛"], ["┓"], ["│"], ["┃"])):
+    while not (
+        row[end] == " " and row[end + 1 : end + 2] in (["─"], ["━"], ["▶"], ["╯"], ["╮"], ["┛"], ["┓"], ["│"], ["┃"])
+    ):
         end += 1
-        assert end < len(row), "a label is not followed by its line"
+        assert end + 1 < len(row), "a label is not followed by its line"
     return (end, y), "".join(row[x + 1 : end]).replace("\u200e", "")
 
 
-def _beside(letters: list[list[str]], at: Mapping[tuple[int, int], int], cell: tuple[int, int]) -> str:
+def _beside(letters: list[list[str]], at: Mapping[Cell, int], cell: Cell) -> str:
     """The text to the right of a line that stands, up to the next line, box or two blanks."""
     x, y = cell
     row = letters[y]
@@ -144,7 +154,11 @@ def _beside(letters: list[list[str]], at: Mapping[tuple[int, int], int], cell: t
     text = ""
     for column in range(x + 2, len(row)):
         letter = row[column]
-        if letter in ARMS or at.get((column, y)) is not None or (letter == " " and row[column + 1 : column + 2] in ([" "], [])):
+        if (
+            letter in ARMS
+            or at.get((column, y)) is not None
+            or (letter == " " and row[column + 1 : column + 2] in ([" "], []))
+        ):
             break
         text += letter
     return text.strip().replace("\u200e", "")

@@ -176,7 +176,7 @@ NOT_OF_A_TEXT = {
     *("missing-column", "bound-column", "column-twice", "column-type", "column-changes", "table-cell", "ragged-row"),
     *("bad-record", "row-undefined", "no-column", "slope-of-array"),
     *("cluster-unreachable", "cluster-differs", "cluster-lost", "worker-lost", "part-missing", "folder-taken"),
-    *("cannot-resume", "other-columns", "no-terminal"),
+    *("cannot-resume", "other-columns", "no-terminal", "page-on-terminal", "no-such-path"),
     *("binary-output", "too-large-to-draw", "too-many-pixels"),
 }
 

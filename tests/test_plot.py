@@ -221,7 +221,7 @@ def test_nothing_defined_in_the_range_is_undefined() -> None:
         (("x", "--over", "x=1..2", "--check"), "ask for different things"),
         (("x", "--over", "x=1..2", "--points", "1"), "from 2 up to 20001"),
         (("x", "--over", "x=1..2", "--height", "3"), "from 8 up to 500"),
-        (("x", "--over", "x=1..2", "--format", "gif"), "text, svg, csv, json"),
+        (("x", "--over", "x=1..2", "--format", "gif"), "text, svg, png, csv, json"),
         (("x", "--x", "2"), "nothing says what to draw"),
         (("x*y", "--over", "x=1..2"), "I have no value for y"),
         (("sum(W)", "--over", "W=0..1", "--W", "[1, 2]"), "Make the element that is to move an input of its own"),
@@ -334,7 +334,7 @@ def test_json_has_points_marks_and_notes() -> None:
     assert [0.0, 0.0, None] in found["points"]
 
 
-def test_a_saved_trace_is_plotted_too(tmp_path: object) -> None:
+def test_a_saved_trace_is_plotted_too() -> None:
     saved = trace("a*x^2", {"a": 2, "x": 1}, check=False).to_json()
     code, out, _ = call("plot", "-", "--over", "x=0..2", stdin=saved)
     assert code == 0

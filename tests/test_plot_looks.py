@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+import struct
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, given
@@ -232,8 +234,18 @@ def test_no_line_of_the_picture_leaves_its_box() -> None:
                 assert -0.03 * tall <= float(y) <= 1.03 * tall
 
 
-def test_a_file_is_a_picture_by_its_ending(tmp_path: object) -> None:
+def test_a_file_is_a_picture_by_its_ending(tmp_path: Path) -> None:
     path = f"{tmp_path}/p.svg"
     code, out, err = call("plot", "x^2", "--over", "x=-1..1", "-o", path)
     assert (code, out, err) == (0, "", "")
     assert ET.parse(path).getroot().tag == f"{SVG}svg"
+
+
+def test_a_png_is_the_same_picture_twice_as_fine(tmp_path: Path) -> None:
+    path = tmp_path / "p.png"
+    assert call("plot", "abs(x)", "--over", "x=-1..1", "-o", str(path)) == (0, "", "")
+    data = path.read_bytes()
+    assert data.startswith(b"\x89PNG")
+    wide, high = struct.unpack(">II", data[16:24])
+    svg = ET.fromstring(shown(over(Program("abs(x)"), {}, "x", -1, 1), "svg"))
+    assert (wide, high) == (2 * int(svg.get("width", "")), 2 * int(svg.get("height", "")))

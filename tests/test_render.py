@@ -367,9 +367,10 @@ def strange() -> Trace:
 def test_mermaid_labels_hold_no_sign_that_mermaid_could_read() -> None:
     lines = rendered(strange(), "mermaid").splitlines()
     assert lines[0] == "flowchart BT"
-    node = re.compile(r'  n\d+(?:\(\["|\[")((?:[^"#<>&`|{}*]|#\d+;|<br/>)*)(?:"\]\)|"\])')
+    node = re.compile(r'  n\d+(?:\(\["|\[?\["|\{\{"|\(")((?:[^"#<>&`|{}*]|#\d+;|<br/>)*)(?:"\]\)|"\]\]?|"\}\}|"\))')
+    look = re.compile(r"  (?:classDef [a-z]+ [a-z#0-9:,-]+|class [n0-9,]+ [a-z]+)")
     edge = re.compile(r'  n\d+ --(?:>|>\|"(?:[^"#<>&`|{}*]|#\d+;)*"\|) n\d+')
-    assert all(node.fullmatch(line) or edge.fullmatch(line) for line in lines[1:])
+    assert all(node.fullmatch(line) or edge.fullmatch(line) or look.fullmatch(line) for line in lines[1:])
     assert sum(1 for line in lines if edge.fullmatch(line)) == 2
 
 
@@ -377,9 +378,9 @@ def test_dot_strings_are_closed_where_they_should_be() -> None:
     lines = rendered(strange(), "dot").splitlines()
     string = r'"(?:[^"\\]|\\.)*"'
     edges = [line for line in lines if re.fullmatch(rf"  {string} -> {string}(?: \[label={string}\])?;", line)]
-    nodes = [line for line in lines if re.fullmatch(rf"  {string} \[label={string}[a-z=, ]*\];", line)]
+    nodes = [line for line in lines if re.fullmatch(rf'  {string} \[label={string}[a-z0-9.=, "#]*\];', line)]
     assert (len(nodes), len(edges)) == (2, 2)
-    assert len(lines) == 4 + 4
+    assert len(lines) == 4 + 6
 
 
 def test_a_page_says_in_which_kind_and_by_whose_convention() -> None:

@@ -28,7 +28,7 @@ LAYERS = (
     "rules",
     "forward reverse accuracy",
     "balls.ranges balls.enclosures kinds.certified",
-    "record working pulls",
+    "record working pulls surroundings",
     "kinds.node guards straight languages",
     "kinds.elements kinds.dual opening",
     "engines",
@@ -43,9 +43,9 @@ LAYERS = (
     "checks step expect reference schema costs single_numbers emission "
     "page.evaluator",
     "mapping plots",
-    "render",
+    "render page",
     "stepping",
-    "asked commands cli application completion notebook __main__ __init__",
+    "asked viewing commands cli application completion notebook __main__ __init__",
 )
 
 

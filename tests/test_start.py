@@ -22,7 +22,7 @@ HEAVY = {
 }
 READING = "arrays_text asked bindings cli commands figures mistakes numerals patterns progress collector __main__"
 PARSING = "cache grammar graph kinds ops source_texts syntax writing"
-VALUES = f"{READING} {PARSING} forward point render reverse rules values"
+VALUES = f"{READING} {PARSING} forward point render reverse rules theme values"
 GRADIENT = f"{VALUES} accuracy beside gradient notation refusals"
 FORMULAS = "derivatives factors formulas latex notation tidying"
 TRACE = f"{VALUES} {FORMULAS} accuracy beside columnar notes record refusals tracing working"
@@ -31,18 +31,20 @@ TYPER = {"typer", "subprocess", "threading", "pkgutil", "shutil", "datetime", "d
 # The words, what may be loaded of what is heavy, our own modules by their first names, and the most modules of all.
 STARTS: dict[str, tuple[tuple[str, ...], set[str], str, int]] = {
     "version": (("--version",), set(), READING, 65),
-    "help": (("--help",), TYPER, f"{READING} application render", 150),
+    "help": (("--help",), TYPER, f"{READING} application render theme", 150),
     "grad": (("grad", *POINT), set(), GRADIENT, 107),
     "grad in JSON": (("grad", *POINT, "--format", "json"), set(), GRADIENT, 111),
     "grad of a choice": (("grad", "where(x > 0, x, -x)", "--x", "2"), set(), GRADIENT, 107),
     "vars": (("vars", "x*y"), set(), f"{VALUES} record reference", 105),
     "diff": (("diff", "x^2"), set(), f"{VALUES} {FORMULAS}", 117),
-    "paths": (("paths", *POINT), set(), f"{TRACE} path_sums", 145),
-    "paths --count": (("paths", *POINT, "--count"), set(), f"{TRACE} path_sums", 145),
-    "trace": (("trace", *POINT, "--no-check"), set(), TRACE, 137),
-    "step": (("step", "param w = 1; (w - 3)^2"), set(), f"{TRACE} compiled engines gradient step", 150),
+    "paths": (("paths", *POINT), set(), f"{TRACE} path_sums", 147),
+    "paths --count": (("paths", *POINT, "--count"), set(), f"{TRACE} path_sums", 147),
+    "trace": (("trace", *POINT, "--no-check"), set(), TRACE, 138),
+    # the layout exchanges boxes at random, with the same numbers every time
+    "graph": (("graph", *POINT), {"random"}, f"{TRACE} layout surroundings", 152),
+    "step": (("step", "param w = 1; (w - 3)^2"), set(), f"{TRACE} compiled engines gradient step", 151),
     "ops": (("ops", "sin"), set(), f"{TRACE} reference", 137),
-    "schema": (("schema",), set(), f"{READING} record render schema", 77),
+    "schema": (("schema",), set(), f"{READING} record render schema theme", 78),
     "a mistake": (("grad", "x**"), set(), f"{VALUES} gradient misreadings refusals", 95),
     "a missing value": (("grad", "x*y"), {"difflib"}, f"{VALUES} gradient refusals", 105),
 }

@@ -17,11 +17,13 @@ from backprop.figures import figure
 from backprop.mistakes import CannotRead, NotATrace
 from backprop.point import Program
 from backprop.record import Trace
+from backprop.render.characters import drawn
 from backprop.render.look import Look
 from backprop.render.tables import cells
 from backprop.stepping import stage
 from backprop.stepping.keys import Keys
 from backprop.stepping.moments import ANSWER, GIVEN, Moments
+from backprop.stepping.picture import MOST_DRAWN, Picture, part_of
 from backprop.stepping.prompts import prompts
 from backprop.stepping.screen import broken, fitted
 from backprop.stepping.session import Session
@@ -342,6 +344,84 @@ def test_a_text_is_cut_to_its_room(text: str, width: int, wanted: str) -> None:
 def test_a_long_line_is_broken_at_its_equals_signs() -> None:
     assert broken("c = a + b = 2 + 1 = 3", 14, "  ") == ["c = a + b", "  = 2 + 1", "  = 3"]
     assert broken("c = 3   (two edges meet here: add)", 20, "  ")[0] == "c = 3   (two edges"
+
+
+# -- the graph ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ascii", [False, True])
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_nothing_moves_while_the_graph_fills_up(path: Path, ascii: bool) -> None:
+    found = trace(Program(path.read_text(encoding="utf-8"), str(path)), {}, check=False)
+    if len(found.nodes) > MOST_DRAWN:
+        assert "nodes" in shown(found, "n")
+        return
+    moments, look = Moments(found), Look(ascii=ascii)
+    picture = Picture(moments, look)
+    whole = drawn(found, look)
+    for place in range(0, len(moments), 1 + len(moments) // 12):
+        rows = picture.whole(moments[place], None)
+        assert len(rows) == len(whole.rows)
+        words = ["".join(text for text, _ in row) for row in rows]
+        for name, at in whole.boxes.items():
+            if found.node(name).op != "const":  # its frame is where it was
+                assert words[at.y][at.x] in "╭╔┏+#*", (name, place)
+                assert words[at.y + at.height - 1][at.x + at.width - 1] in "╯╝┛+#*", (name, place)
+    assert picture.whole(moments[len(moments) - 1], None) == whole.rows
+
+
+def test_the_current_node_and_edge_are_drawn_otherwise_than_all_others() -> None:
+    text = shown(paper(), "r n", 80, 40)  # de/dd = c
+    assert "┃ d = b + 1 ┃" in text
+    assert "┃ value 2   ┃" in text
+    assert "┃ ∂e/∂d = 3 ┃" in text
+    assert "┃ c = 3" in text
+    assert "│ c = a + b │" in text
+    assert "│ ∂e/∂c = … │" in text
+    plain = shown(paper(), "r n", 80, 40, Look(ascii=True))
+    assert "* de/dd = 3 *" in plain
+    assert "# c = 3" in plain
+    assert "| de/dc = _ |" in plain
+
+
+def test_a_graph_fills_up_with_values_and_then_with_adjoints() -> None:
+    before, forward, reverse = (shown(paper(), keys, 80, 40) for keys in ("", "n n n", "end"))
+    assert (before.count("value …"), before.count("= …")) == (3, 5 + 2)
+    assert (forward.count("value …"), forward.count("= …")) == (0, 5 + 2)
+    assert reverse.count("…") == 0
+
+
+def test_a_graph_larger_than_the_screen_is_shown_around_the_current_node() -> None:
+    found = traced("; ".join(["y1 = x*2", *(f"y{i} = y{i - 1}*2" for i in range(2, 30))]), x="1")
+    for keys, wanted in (("1 2 enter", "┃ y12 = y11*2"), ("r n n", "┃ y27 = y26*2"), ("end", "║ y29 = y28*2")):
+        text = shown(found, keys, 60, 24)
+        assert wanted in text
+        assert " part of the graph ─" in text
+
+
+def test_of_nodes_far_apart_a_graph_of_their_own_is_drawn() -> None:
+    # x is an operand of the first node and of the last
+    found = traced("; ".join(["y1 = x*2", *(f"y{i} = y{i - 1}*2" for i in range(2, 20)), "L = y19*x"]), x="1")
+    text = shown(found, "end p", 80, 40)
+    assert " 3 of " in text
+    assert all(name in text for name in ("┃ x ", "│ y1 = x*2", "║ L = y19*x"))
+
+
+def test_of_a_graph_of_very_many_nodes_what_is_current_is_drawn_at_once() -> None:
+    found = traced(" + ".join(f"sin(x*{i})" for i in range(1, 300)), x="2")
+    text = shown(found, "r n n n")
+    assert " 2 of " in text
+    assert "┃" in text
+
+
+def test_a_small_screen_has_a_line_for_each_node() -> None:
+    lines = shown(paper(), "n n n", 40, 10).splitlines()
+    assert lines[1:4] == ["- c = a + b   3   ∂e/∂c = …", "- d = b + 1   2   ∂e/∂d = …", "▸ e = c*d   6   ∂e/∂e = …"]
+
+
+def test_wide_letters_are_cut_at_the_columns_of_the_screen() -> None:
+    assert part_of([("漢字a", "name")], 1, 3) == [(" 字", "name")]
+    assert part_of([("e\u0301x", None)], 0, 1) == [("e\u0301", None)]
 
 
 # -- plain prompts, and where there is no terminal ---------------------------------------------------------------------

@@ -149,7 +149,7 @@ class Latex(Hand):
             position = names.index(field)
             operand = operands[position]
             after = template[place + 1][0] if place + 1 < len(template) else ""
-            inside = before.endswith(("{", "(", "|", "floor", "ceil")) and after.startswith(("}", r"\right", ")"))
+            inside = before.endswith(("{", "(", "|", "floor ", "ceil ")) and after.startswith(("}", r"\right", ")"))
             brackets = not inside and self.brackets(row, position, operand, levels, minus, after)
             found += [r"\left(", operand, r"\right)"] if brackets else [operand]
         return found

@@ -1952,9 +1952,9 @@ class NoSuchPath(Mistake):
         every = sum(counts.values())
         told = ", ".join(f"{count} from {name}" for name, count in list(counts.items())[:8])
         more = ", ..." if len(counts) > 8 else ""
-        there = "are no paths" if not every else f"is one path to {output}" if every == 1 else f"are {every} paths to {output}"
+        there = f"are {every} paths" if every > 1 else "is one path" if every else "are no paths"
         super().__init__(
-            f"there {there}, so --path cannot be {place}",
+            f"there {there} to {output}, so --path cannot be {place}",
             f"{told}{more}: --path counts through them in this order. backprop paths lists them." if told else "",
         )
 

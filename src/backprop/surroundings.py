@@ -58,8 +58,9 @@ class Surroundings:
         ids = {node.id for node in nodes}
         notes = [note for note in trace.notes if note.node is None or note.node in ids]
         if len(nodes) < len(self.into):
+            leads = "edge leads" if cut == 1 else "edges lead"
             told = f"this is {self.name} with what lies within {_steps(hops)} before and after it: "
-            told += f"{len(nodes)} of {len(self.into)} nodes; {cut} {'edge leads' if cut == 1 else 'edges lead'} elsewhere"
+            told += f"{len(nodes)} of {len(self.into)} nodes; {cut} {leads} elsewhere"
             notes.append(Note(CODE, told))
         return replace(trace, nodes=nodes, edges=[trace.edges[place] for place in inside], notes=notes)
 

@@ -12,7 +12,7 @@ from backprop.mistakes import OneAtATime, OptionValue, WordMissing
 if TYPE_CHECKING:
     from backprop.plots import Plot
 
-FORMATS = ("text", "svg", "csv", "json")
+FORMATS = ("text", "svg", "png", "csv", "json")
 SORTS = ("over", "descent", "check", "gradients")
 MOST_STEPS, MOST_HEIGHT = 1_000_000, 500
 
@@ -39,7 +39,7 @@ MOST_STEPS, MOST_HEIGHT = 1_000_000, 500
         'backprop plot "1/x" --over x=-3..3 -o pole.svg',
         'backprop plot "param w = 1; (w*x - 3)^2" --x 2 --descent --rate 0.05 --steps 20',
         'backprop plot "tanh(x)" --x 1.4 --check',
-        "backprop plot --file network.bp --gradients",
+        "backprop plot --file neuron.bp --gradients",
     ),
 )
 def answer(asked: Asked) -> int:
@@ -48,7 +48,8 @@ def answer(asked: Asked) -> int:
     Kinks are marked, jumps and poles are not joined by a line, and where there is no value there is no curve. Exit code
     3 when there is no value in the whole range.
     """
-    from backprop.render.plots import render
+    from backprop.render import Format
+    from backprop.render.plots import image, render
 
     chosen = [sort for sort in SORTS if sort in asked.words.options]
     if len(chosen) > 1:
@@ -59,7 +60,12 @@ def answer(asked: Asked) -> int:
     words = asked.words
     height = words.count("height", 0, 8, MOST_HEIGHT) if "height" in words.options else None
     plot = {"over": _over, "descent": _descent, "check": _check, "gradients": _gradients}[chosen[0]](asked)
-    asked.show(render(plot, asked.format, asked.look, height))
+    if asked.format == "png":
+        asked.show_bytes(
+            Format("png", ".png", "the plot as an image", binary=True), lambda: image(plot, asked.look, height)
+        )
+    else:
+        asked.show(render(plot, asked.format, asked.look, height))
     return plot.exit_code
 
 

@@ -15,6 +15,10 @@ from itertools import pairwise
 Rows = Sequence[Sequence[int]]
 Neighbours = Sequence[Sequence[int]]
 
+# Beyond, only the two drawings from below are made: a long program that uses one input all along has a slot for each
+# use in each layer.
+MOST_SLOTS = 300_000
+
 
 def columns(
     rows: Rows,
@@ -47,10 +51,10 @@ def columns(
         near.sort(key=place.__getitem__)
     barred = _barred(rows, place, below, passing)
     layouts = []
-    for upwards in (True, False):
+    for upwards in (True, False) if count <= MOST_SLOTS else (True,):
         for mirrored in (False, True):
             layouts.append(_one_sided(rows, place, below if upwards else above, gap, barred, upwards, mirrored))
-    return _balanced(layouts, whole)
+    return _balanced(layouts if len(layouts) > 2 else layouts * 2, whole)
 
 
 def _barred(rows: Rows, place: Sequence[int], below: Neighbours, passing: Sequence[bool]) -> set[tuple[int, int]]:

@@ -40,7 +40,7 @@ def ordered(layer: Sequence[int], ways: Sequence[Sequence[int]]) -> tuple[Rows, 
         crossings += order.crossings()
         for place, row in zip(kept, order.rows, strict=True):
             rows[place] += (slots[one] for one in row)
-        _thread_passing(rows, layer, part, kept, {slot: order.along(own[slot]) for slot in slots})
+        _thread_passing(rows, layer, part, {slot: order.along(own[slot]) for slot in slots})
     return rows, crossings
 
 
@@ -66,23 +66,20 @@ def _parts(layer: Sequence[int], ways: Sequence[Sequence[int]]) -> list[tuple[li
     return list(found.values())
 
 
-def _thread_passing(
-    rows: Rows, layer: Sequence[int], ways: Sequence[Sequence[int]], kept: Sequence[int], along: dict[int, float]
-) -> None:
+def _thread_passing(rows: Rows, layer: Sequence[int], ways: Sequence[Sequence[int]], along: dict[int, float]) -> None:
     """The layers without boxes: each arrow where the line between its places before and behind goes through.
 
     Lines that do not cross keep their order in every layer, and those that do change it once.
     """
     between: dict[int, list[tuple[float, float, float, int]]] = {}
     for way in ways:
-        for index, slot in enumerate(way):
-            if slot in along:
-                low = slot
-                continue
-            high = next(one for one in way[index:] if one in along)
-            share = (layer[slot] - layer[low]) / (layer[high] - layer[low])
-            middle = along[low] * (1 - share) + along[high] * share
-            between.setdefault(layer[slot], []).append((middle, along[low], along[high], slot))
+        fixed = [index for index, slot in enumerate(way) if slot in along]
+        for first, last in pairwise(fixed):
+            low, high = along[way[first]], along[way[last]]
+            for index in range(first + 1, last):
+                share = (index - first) / (last - first)
+                middle = low * (1 - share) + high * share
+                between.setdefault(layer[way[index]], []).append((middle, low, high, way[index]))
     for place, passing in between.items():
         rows[place] += (slot for *_, slot in sorted(passing))
 
@@ -153,9 +150,11 @@ class _Order:
         while self.crossings() < least and self.work > 0:
             least = self.crossings()
             for way in self.long:
-                self._thread(way)
+                if self.work > 0:
+                    self._thread(way)
             for number in range(len(self.rows)):
-                self._sift(number)
+                if self.work > 0:
+                    self._sift(number)
             self._exchange(range(len(self.rows)))
 
     def _kicks(self) -> None:

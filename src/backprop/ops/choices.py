@@ -123,12 +123,12 @@ op("sign", "x", called="sign sgn", value=lambda k, x: k.sign(x), partials=("0",)
    samples=((3.0,), (-3.0,)), edges=((1e-300,), (-1e300,)))
 
 op("floor", "x", value=lambda k, x: k.floor(x), partials=("0",), sympy=lambda S, x: step(S.floor)(x),
-   kink="x - floor(x)", jumps=True, stairs="x", locally_constant=True, latex=r"\left\lfloor{x}\right\rfloor",
+   kink="x - floor(x)", jumps=True, stairs="x", locally_constant=True, latex=r"\left\lfloor {x}\right\rfloor",
    says="the integer at or below x; it only jumps, so its slope is 0",
    samples=((2.7,), (-2.7,)), edges=((1e-300,), (-1e-300,), (100000000.5,)))
 
 op("ceil", "x", value=lambda k, x: k.ceil(x), partials=("0",), sympy=lambda S, x: step(S.ceiling)(x),
-   kink="x - floor(x)", jumps=True, stairs="x", locally_constant=True, latex=r"\left\lceil{x}\right\rceil",
+   kink="x - floor(x)", jumps=True, stairs="x", locally_constant=True, latex=r"\left\lceil {x}\right\rceil",
    says="the integer at or above x; it only jumps, so its slope is 0",
    made_of="-floor(-x)",
    samples=((2.7,), (-2.7,)), edges=((1e-300,), (-1e-300,), (100000000.5,)))

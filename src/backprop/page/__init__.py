@@ -20,10 +20,9 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from math import ceil
-from re import Match
 
 from backprop.page import drawn, sections
-from backprop.page.facts import embedded, facts, works_out
+from backprop.page.facts import embedded, facts_of, works_out
 from backprop.page.sections import Paths, edge_says, text
 from backprop.record import Trace
 from backprop.render.look import Look
@@ -98,17 +97,17 @@ class _Page:
     def script(self) -> str:
         """The script, which finds its trace by name: of several that are the same the first that is not begun."""
         source = self.evaluator.source
-        evaluate = f"(() => {{\n{_bare(source)}return evaluate;\n}})()" if source else "null"
+        evaluate = f"(() => {{\n{_bare(source, True)}return evaluate;\n}})()" if source else "null"
         root = f"document.querySelector('[data-backprop=\"{self.name}\"]:not([data-ready])')"
         begin = f"const root = {root};\nif (root) start(root, {evaluate});"
-        return f'"use strict";\n(() => {{\n{_asset("page.js")}{begin}\n}})();'
+        return f'"use strict";\n(() => {{\n{_bare(_asset("page.js"), True)}{begin}\n}})();'
 
     def inside(self, level: int) -> Iterator[str]:
         """The sections, under headings of a level and the next."""
         trace, look, name, under = self.trace, self.look, self.name, level + 1
         leaves = self.evaluator.leaves if self.evaluator.source else ()
         paths = Paths(trace)
-        told = facts(trace, look, leaves, paths.records())
+        told = facts_of(trace, look, leaves, paths.records())
         told |= {"hint": HINT, "begin": _begin(trace), "agreesText": AGREES, "movedText": MOVED}
         if not told["live"]:
             told["says"] = edge_says(trace, look)
@@ -151,12 +150,13 @@ def _section(title: str, level: int, inside: Iterator[str]) -> Iterator[str]:
 
 @cache
 def _asset(name: str) -> str:
-    return _bare((files(__name__) / name).read_text(encoding="utf-8"))
+    return (files(__name__) / name).read_text(encoding="utf-8")
 
 
 @cache
 def _style() -> str:
-    return _asset("style.css").replace("/*LIGHT*/", _colours("light")).replace("/*DARK*/", _colours("dark"))
+    source = _bare(_asset("style.css"), is_script=False)
+    return source.replace("/*LIGHT*/", _colours("light")).replace("/*DARK*/", _colours("dark"))
 
 
 def _colours(ground: str) -> str:
@@ -165,15 +165,13 @@ def _colours(ground: str) -> str:
     return "".join(f"--{role}:{getattr(THEME[role], ground)};" for role in used)
 
 
-def _bare(source: str) -> str:
-    """A script or a style without indents, comments and blanks around signs, where no text is in the line."""
+def _bare(source: str, is_script: bool) -> str:
+    """A script or a style without indents and comments; a script without blanks around signs where no text is near."""
     lines = (line.strip() for line in source.splitlines())
     kept = (line for line in lines if line and not line.startswith(("//", "/* ")))
-    return "".join(f"{line if _TEXT.search(line) else _BLANKS.sub(_sign, line)}\n" for line in kept)
-
-
-def _sign(found: Match[str]) -> str:
-    return found[1]
+    if is_script:
+        kept = (line if _TEXT.search(line) else _BLANKS.sub(r"\1", line) for line in kept)
+    return "".join(f"{line}\n" for line in kept)
 
 
 _TEXT, _BLANKS = re.compile("[\"'`/]"), re.compile(r" ?([-+*=<>!&|?:;,(){}\[\]]+) ?")

@@ -14,8 +14,8 @@ from backprop.working.brought import NOT_PROVEN
 
 # The corners of an arrow are rounded off from so far, and its head is so long and so wide, in pixels.
 CORNER, HEAD, HALF = 14.0, 9.0, 4.0
-# The roles of texts that the style tells by what they depend on.
-_BY_KEY = frozenset({"value", "gradient", "tangent", "partial"})
+# The roles of texts that the style tells by what they depend on; a partial is known by its arrow.
+_BY_KEY = frozenset({"value", "gradient", "tangent"})
 
 
 def svg(drawn: Picture, name: str) -> Iterator[str]:
@@ -27,20 +27,19 @@ def svg(drawn: Picture, name: str) -> Iterator[str]:
     )
     yield f'<title id="{name}-title">{text(drawn.title)}</title>'
     yield '<g class="bp-arrows">'
-    yield from (_arrow(arrow, place) for place, arrow in enumerate(drawn.arrows))
+    yield from map(_arrow, drawn.arrows)
     yield '</g><g class="bp-boxes">'
     yield from (_box(box, place) for place, box in enumerate(drawn.boxes))
     yield "</g></svg>"
 
 
-def _arrow(arrow: DrawnArrow, place: int) -> str:
+def _arrow(arrow: DrawnArrow) -> str:
     line = _line(arrow.points)
     told = "<g>" if arrow.taken else '<g class="bp-rest">'
     told += f'<path d="{line}"/><path d="{_head(arrow.points)}"/>'
     if arrow.label is not None:
-        held = set[str]()
         for x, y, one in line_places(arrow.label, arrow.lines):
-            told += _text(x, y, one, _key("P", place, one.role == "partial", held))
+            told += _text(x, y, one, "")
     return told + "</g>"
 
 
@@ -69,7 +68,7 @@ def _key(letter: str, place: int, depends: bool, held: set[str]) -> str:
 
 def _text(x: float, y: float, line: Text, key: str) -> str:
     more = f' data-k="{key}"' if key else ""
-    role = "" if key and line.role in _BY_KEY else f' class="bp-{line.role}"'
+    role = "" if (key and line.role in _BY_KEY) or line.role == "partial" else f' class="bp-{line.role}"'
     return f'<text{role} x="{x:.0f}" y="{y:.0f}"{more}>{text(line.text)}</text>'
 
 

@@ -21,7 +21,7 @@ PHASES = ("forward", "reverse", "tangent")
 _STAND_IN = re.compile(r"(\(?)(-?)86420(\d{9})97531(\)?)")
 
 
-def facts(trace: Trace, look: Look, leaves: Sequence[int], paths: Sequence[tuple[int, list[int]]]) -> dict[str, Any]:
+def facts_of(trace: Trace, look: Look, leaves: Sequence[int], paths: Sequence[tuple[int, list[int]]]) -> dict[str, Any]:
     """What the script needs to know. `leaves` are the nodes that have a slider, `paths` are told by their edges."""
     places = {node.id: place for place, node in enumerate(trace.nodes)}
     is_live = works_out(trace)
@@ -97,7 +97,8 @@ def pieces(formula: str, places: Mapping[str, int]) -> list[str | list[int]]:
 
 
 def _edge(edge: Edge, places: Mapping[str, int], is_live: bool) -> dict[str, Any]:
-    told: dict[str, Any] = {"s": places[edge.source], "t": places[edge.target], "o": edge.key}
+    told: dict[str, Any] = {"s": places[edge.source], "t": places[edge.target]}
+    told |= {"o": edge.key} if edge.key else {}
     if not carries(edge):
         return told | {"c": False}
     if is_live:

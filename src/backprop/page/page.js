@@ -12,6 +12,7 @@ function start(root, evaluate) {
     node.g = node.f && node.f.map((piece) => (typeof piece === "string" ? piece : nodes[piece[0]].id)).join("");
   }
   for (const edge of edges) [edge.p, edge.b, edge.c] = [number(edge.p) ?? null, edge.b ?? edge.r, edge.c ?? true];
+  for (const edge of edges) edge.o ??= 0;
   const isPage = root.hasAttribute("data-page");
 
   // -- numbers as text: Python's %.6g, whole numbers as they are ---------------------------------------------------
@@ -98,13 +99,13 @@ function start(root, evaluate) {
   }
 
   function tangentsOf(partials) {
-    const found = nodes.map(() => 0);
+    const found = nodes.map(() => null);  // what does not move has none
     found[by] = 1;
     nodes.forEach((_, node) => {
       if (node === by) return;
       for (const edge of arriving[node]) {
         const below = found[edges[edge].s];
-        if (below !== 0) found[node] += partials[edge] === null ? NaN : partials[edge] * below;
+        if (below !== null) found[node] = (found[node] ?? 0) + (partials[edge] === null ? NaN : partials[edge] * below);
       }
     });
     return found;
@@ -267,7 +268,10 @@ function start(root, evaluate) {
   rows("edges", "edge", edges.map((_, place) => place).filter((place) => edges[place].c), "pc");
   rows("paths", "path", null, data.live ? "mtr" : "");
   all(".bp-boxes > g").forEach((shape, place) => { shape.dataset.node = place; });
-  all(".bp-arrows > g").forEach((shape, place) => { shape.dataset.edge = place; });
+  all(".bp-arrows > g").forEach((shape, place) => {
+    shape.dataset.edge = place;
+    shape.querySelectorAll("text:not([class])").forEach((line, at) => { line.dataset.k = (at ? "x" : "P") + place; });
+  });
   const places = all("[data-k]").map((element) => ({
     element, what: element.dataset.k[0], place: Number(element.dataset.k.slice(1)), text: element.textContent,
   }));
@@ -305,6 +309,7 @@ function start(root, evaluate) {
     m: (place) => product(place),
     t: (place) => figure(pathTerm(place)),
     r: (place) => figure(pathSum(place)),
+    x: () => "",
     h: () => (mode === "reverse" ? "adjoint" : "tangent"),
     H: () => (mode === "reverse" ? "brings back" : "brings on"),
   };

@@ -1,7 +1,7 @@
 """The sections of a page as HTML: the program, the working, the picture, tables, paths and notes.
 
 All of it can be read without the script, which finds its way by the order of rows, cells and shapes: that of the
-trace. `data-k` names a text that depends on the inputs ("g3" the derivative by node 3; `TEXTS` in page.js has them all).
+trace. `data-k` names a text that depends on the inputs: "g3" the derivative by node 3 (see `TEXTS` in page.js).
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from backprop.working import NO_VALUE, NOT_TAKEN, is_unproven
 from backprop.working.brought import NOT_PROVEN, Brought, Known, carried_along, carries, edge_name, ends, parallel
 
 # So many paths are listed of each variable, and so many in all.
-MOST_PATHS_OF_ONE, MOST_PATHS = 24, 96
+MOST_PATHS_OF_ONE, MOST_PATHS = 24, 36
+# A derivative of more letters is read by nobody, and a page of fifty nodes would double.
+LONGEST_FORMULA = 200
 
 
 def text(told: str) -> str:
@@ -243,7 +245,7 @@ def gradient(trace: Trace, look: Look) -> Iterator[str]:
             told, role = checked([witness for witness in trace.witnesses if witness.of == name])
             cell = _cell("g", places[name], shown) if name in places else f"<td>{text(shown)}</td>"
             row = f"<th>{text(slope(trace.output, name))}</th>{cell}"
-            row += f"<td>{text(trace.formulas.get(name, ''))}</td>" if trace.formulas else ""
+            row += f"<td>{text(_short(trace.formulas.get(name, '')))}</td>" if trace.formulas else ""
             row += f'<td class="bp-{role} bp-there">{text(told)}</td>' if trace.witnesses else ""
             yield f"<tr>{row}</tr>"
 
@@ -260,6 +262,10 @@ def gradient(trace: Trace, look: Look) -> Iterator[str]:
         for line in limits_beside(trace, look):
             if line:
                 yield f'<p class="bp-warning bp-there">{text(line)}</p>'
+
+
+def _short(formula: str) -> str:
+    return formula if len(formula) <= LONGEST_FORMULA else f"a formula of {len(formula)} letters: backprop diff"
 
 
 def notes(trace: Trace) -> Iterator[str]:
@@ -298,6 +304,7 @@ class Paths:
                 shown = [path for path, _ in zip(listing(found), range(most), strict=False)]
             room -= len(shown)
             self.groups.append((found, shown, how_many))
+        self.groups.sort(key=lambda group: group[2] > 1)
 
     def records(self) -> list[tuple[int, list[int]]]:
         """The source and the edges of each path, by their places in the trace."""
@@ -314,8 +321,10 @@ class Paths:
 
         def rows() -> Iterator[str]:
             for found, shown, how_many in self.groups:
-                told = self._told(found, shown, how_many, look)
-                yield f'<tr class="bp-group"><th colspan="5" scope="rowgroup">{told}</th></tr>'
+                if how_many > 1:
+                    yield _heading(self._told(found, shown, how_many, look))
+                elif found is self.groups[0][0]:
+                    yield _heading("one path each, and so its term is the derivative")
                 for number, path in enumerate(shown, 1):
                     yield self._row(path, number, doubled, look)
 
@@ -334,7 +343,7 @@ class Paths:
             value = total(found)
             place = next(place for place, node in enumerate(self.trace.nodes) if node.id == found.source_id)
             told += f' = <span data-k="g{place}">{text(look.figure(value)) if value is not None else NO_VALUE}</span>'
-        told += f", {'one path' if how_many == 1 else f'the sum of {whole(how_many)} paths'}"
+        told += f", the sum of {whole(how_many)} paths"
         if len(shown) < how_many:
             told += f"; the {'first' if found.symbolic else 'largest'} {len(shown)} are here"
         return told
@@ -353,6 +362,10 @@ class Paths:
             f"<tr><td>{number}</td><td>{text(way)}</td>"
             f"<td>{text(product)}</td><td>{text(term)}</td><td>{text(running)}</td></tr>"
         )
+
+
+def _heading(told: str) -> str:
+    return f'<tr class="bp-group"><th colspan="5" scope="rowgroup">{told}</th></tr>'
 
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")

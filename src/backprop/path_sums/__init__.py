@@ -14,7 +14,7 @@ from backprop.path_sums.factored import Factored, factor, listed_cost
 from backprop.path_sums.largest import Top, top
 from backprop.path_sums.listed import PathTerm, Stretch, listing, stretches, terms
 from backprop.path_sums.network import Network, Routes, routes
-from backprop.path_sums.nth import nth
+from backprop.path_sums.one_path import nth
 from backprop.path_sums.sums import (
     adjoint,
     agrees,

@@ -92,7 +92,8 @@ class _Over:
         # of a range around 0 the middle is 0, which low + i·step need not be
         self.xs = sorted({low * ((n - i) / n) + high * (i / n) for i in range(points)})
         self.point = self.look(self.xs[len(self.xs) // 2])
-        self.point.gradient()  # of a vector there is none
+        if self.point.shape:
+            self.point.gradient()  # raises: of a vector there is none
         self.output = self.point.graph.ids[self.point.graph.output]
         self.known: dict[float, Side] = {}
         self.notes: list[Note] = []

@@ -59,9 +59,20 @@ def _page(trace: Trace, look: Look) -> Iterator[str]:
         yield from (_text(told) for told in left_out(trace, look))
     else:
         yield from ("", "## Graph", "")
-        yield from _block("mermaid", mermaid.render(trace, look))
+        yield from _drawing(trace, look)
     yield ""
     yield f"**{_text(verdict(trace, look)[0])}**"
+
+
+def _drawing(trace: Trace, look: Look) -> Iterator[str]:
+    """The graph, as long as Mermaid draws one of its size without being set up for it."""
+    if len(trace.edges) <= mermaid.MOST_EDGES:
+        drawn = list(mermaid.render(trace, look))
+        if sum(map(len, drawn)) + len(drawn) <= mermaid.MOST_LETTERS:
+            yield from _block("mermaid", drawn)
+            return
+    size = f"{len(trace.nodes)} nodes and {len(trace.edges)} edges"
+    yield _text(f"Of {size} pages draw nothing; -o graph.svg draws them, and so does --around NODE --hops 2.")
 
 
 def _values(lines: Iterable[Line], shapes: Mapping[str, str]) -> Iterator[list[str]]:

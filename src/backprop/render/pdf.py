@@ -16,7 +16,7 @@ from backprop.render.picture import FONT, DrawnArrow, DrawnBox, Picture, line_pl
 from backprop.render.svg import FRAMES, GROUNDS_OF, ROUND, SQUARE, WIDTHS, head, is_bold
 from backprop.theme import THEME
 
-FORMAT = Format("pdf", suffix=".pdf", says="the drawing as a page of its size (extra pdf)", binary=True, drawing=True)
+FORMAT = Format("pdf", ".pdf", "the drawing as a page of its size (extra pdf)", binary=True, drawing=True)
 
 FAMILY = "JetBrains Mono"
 # Points for a pixel; a page longer than MOST_POINTS is one that readers refuse, so a larger drawing is made smaller.

@@ -20,8 +20,9 @@ from backprop.render.drawing import (
     node_role,
     refuse_too_large,
 )
-from backprop.render.look import Look
+from backprop.render.look import Look, View
 from backprop.render.tables import cells, visible
+from backprop.surroundings import CODE
 from backprop.working.brought import edge_name, ends, parallel
 
 # Pixels. A monospaced letter is 0.6 em wide in most fonts and up to 0.618 em in some.
@@ -30,7 +31,7 @@ PAD_X, PAD_Y, MARGIN = 10.0, 6.0, 16.0
 SPACING = Spacing(boxes=28, lines=16, layers=26, ports=16, label=6)
 # The columns and lines of a text in a box and on an arrow; what is longer is folded, and cut in the middle.
 BOX_COLUMNS, ARROW_COLUMNS, MOST_LINES = 40, 28, 3
-MOST_DIGITS = 60
+MOST_DIGITS, CAPTION_COLUMNS = 60, 90
 # Of a larger graph the description tells what it is and the answer alone.
 MOST_DESCRIBED = 60
 
@@ -104,7 +105,7 @@ def picture(trace: Trace, look: Look) -> Picture:
     Raises `TooLargeToDraw`, before any work, for a graph that there is no room for.
     """
     refuse_too_large(trace)
-    caption = _caption(trace, look.view.path)
+    caption = [Text(part, role) for text, role in _caption(trace, look.view) for part in _lines(text)]
     if not look.view.both:
         return _one(trace, look, caption)
     told = "tangents" if trace.mode == "forward" else "adjoints, from the output back to the inputs"
@@ -277,16 +278,24 @@ def _description(trace: Trace, lines: Sequence[Sequence[Text]], look: Look) -> s
     return _title([f"{one}." for one in told])
 
 
-def _caption(trace: Trace, path: frozenset[tuple[str, str, int]]) -> list[Text]:
-    """The name of the path that stands out, node by node."""
-    if not path:
-        return []
-    onward = {source: target for source, target, _ in path}
+def _caption(trace: Trace, view: View) -> Iterator[Text]:
+    """Which path stands out, and what a part of a graph leaves out."""
+    if view.path:
+        yield Text(view.caption or f"path {_path(view.path)}", "path")
+    yield from (Text(note.text, "quiet") for note in trace.notes if note.code == CODE)
+
+
+def _path(edges: frozenset[tuple[str, str, int]]) -> str:
+    """The nodes of a path in their order; of edges that are no path the names alone."""
+    onward = {source: target for source, target, _ in edges}
     first = [source for source in onward if source not in onward.values()]
-    names = list(onward)
-    if len(first) == 1 and len(onward) == len(path):
-        names = first
-        while names[-1] in onward:
-            names.append(onward[names[-1]])
-    text = visible("path " + " → ".join(names))
-    return [Text(part, "path") for part in folded(text, 100, MOST_LINES)]
+    if len(first) != 1 or len(onward) < len(edges):
+        return ", ".join(sorted(onward))
+    names = first
+    while names[-1] in onward:
+        names.append(onward[names[-1]])
+    return " → ".join(names)
+
+
+def _lines(text: str) -> list[str]:
+    return folded(visible(text), CAPTION_COLUMNS, MOST_LINES)

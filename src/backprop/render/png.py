@@ -12,7 +12,7 @@ from backprop.render.look import Look
 from backprop.render.picture import picture
 from backprop.render.svg import drawn
 
-FORMAT = Format("png", suffix=".png", says="the drawing as an image (extra png)", binary=True, drawing=True)
+FORMAT = Format("png", ".png", "the drawing as an image (extra png)", binary=True, drawing=True)
 
 # Twice as fine as a page, as screens of today are; of a drawing with more pixels than memory has room for, less fine.
 ZOOM, MOST_PIXELS, LEAST_ZOOM = 2.0, 64_000_000, 0.5
@@ -24,15 +24,19 @@ def render(trace: Trace, look: Look) -> Iterator[bytes]:
     The letters are those of the font that comes with the extra, so it is the same everywhere; for letters that it has
     not, as Chinese, the fonts of the machine are asked. Raises `ExtraMissing`, `TooLargeToDraw`, `TooManyPixels`.
     """
+    whole = picture(trace, look)
+    yield pixels("\n".join(drawn(whole, look.view.light is not False)), whole.width, whole.height)
+
+
+def pixels(svg: str, width: float, height: float) -> bytes:
+    """A picture in SVG as PNG. Raises `ExtraMissing` and `TooManyPixels`."""
     try:
         from fontpkg_jetbrains_mono import ROOT
         from resvg_py import svg_to_bytes
     except ImportError:
         raise ExtraMissing("a PNG", "png") from None
-    whole = picture(trace, look)
-    zoom = min(ZOOM, sqrt(MOST_PIXELS / (whole.width * whole.height)))
+    zoom = min(ZOOM, sqrt(MOST_PIXELS / (width * height)))
     if zoom < LEAST_ZOOM:
-        raise TooManyPixels(whole.width, whole.height)
+        raise TooManyPixels(width, height)
     fonts = [str(path) for path in sorted(ROOT.rglob("*.ttf"))]
-    text = "\n".join(drawn(whole, look.view.light is not False))
-    yield bytes(svg_to_bytes(svg_string=text, zoom=zoom, font_files=fonts, font_family="JetBrains Mono"))
+    return bytes(svg_to_bytes(svg_string=svg, zoom=zoom, font_files=fonts, font_family="JetBrains Mono"))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from backprop.record import Trace
 from backprop.render import Format
 from backprop.render.characters import Drawing, Labels, drawn, painted
+from backprop.render.drawing import MOST_NODES as MOST_DRAWN
 from backprop.render.look import Look
 from backprop.render.tables import paragraph
 from backprop.surroundings import CODE, Surroundings
@@ -21,7 +22,8 @@ FORMAT = Format("text", suffix=".graph", says="the graph in characters, for a te
 MOST_NODES, MOST_EDGES, MOST_HOPS = 60, 150, 4
 # From all that is to say to the least.
 ARRANGEMENTS = (Labels(), Labels(rules=False), Labels(rules=False, line=24), Labels(rules=False, line=14))
-WHOLE = "-o graph.svg draws all of it, and --around NODE --hops N another part"
+# The whole, or another part.
+ELSEWHERE = "; --around NODE --hops N shows another part"
 
 
 def render(trace: Trace, look: Look) -> Iterator[str]:
@@ -36,7 +38,8 @@ def render(trace: Trace, look: Look) -> Iterator[str]:
     for note in part.notes:
         if note.code == CODE:
             yield from paragraph(look, f"note: {why}{note.text}", "quiet")
-            yield from paragraph(look, f"note: {WHOLE}", "quiet")
+            whole = "-o graph.svg draws" if len(trace.nodes) <= MOST_DRAWN else "--format dot or json tells"
+            yield from paragraph(look, f"note: {whole} all of it{ELSEWHERE}", "quiet")
         elif note.node is not None:
             yield from paragraph(look, f"note: {note.text}", "warning")
     if look.width is not None and drawing.width > look.width:

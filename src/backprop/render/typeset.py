@@ -23,7 +23,7 @@ _TOKEN = re.compile(
     r"|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
     r"|(?P<call>[^\W\d]\w*\()"
     r"|(?P<name>[^\W\d⁰¹²³⁴-⁹]\w*['′]*(?:~\d+)?)"
-    r"|(?P<after>!(?!=)|\.T\b|ᵀ|\[[\d\s,:-]*\]|\.\d+|~\d+)"
+    r"|(?P<after>!(?!=)|\.T\b|\[[\d\s,:-]*\]|\.\d+|~\d+)"
     r"|(?P<sign>\*\*|<=|>=|==|!=|[-+*/@%^<>=(),·⊙±\[\]]))"
 )
 _SIGNS = {
@@ -92,8 +92,8 @@ _IN_TEXT = {
     "\u200e": "",
 } | {sign: f"\\{sign}" for sign in "&%$#_{}"}  # fmt: skip
 _SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
-# Letters of the encoding T1, which every TeX has: Latin with its accents.
-_LATIN = re.compile(r"[ -~À-ÖØ-öø-ÿĂ-ćČ-đĘ-ěĞğİĹĺĽľŁ-ńŇňŐ-ŕŘ-śŞ-ťŮ-űŸ-ž]")
+# Latin letters with accents that TeX puts together in every encoding, the one it begins with too.
+_LATIN = re.compile(r"[ -~À-ÅÇ-ÏÑ-ÖÙ-ÝßÆæØøà-åç-ïñ-öù-ýÿĆćČčĎďĚěĞğİĹĺĽľŁłŃńŇňŐőŒœŔŕŘřŚśŞşŠšŢţŤťŮůŰűŸŹźŻżŽž]")
 Piece = tuple[str, float]
 
 
@@ -175,6 +175,8 @@ def formula(text: str, flat: bool = False) -> list[Piece]:
     if len(text) > LONGEST:
         text = f"{text[:ENDS]} … {len(text) - 2 * ENDS} more letters … {text[-ENDS:]}"
     try:
+        if text.startswith("not ") and text.isascii() and text[4:].isalpha():
+            raise _NoFormula  # "not proven" is no formula
         found = _Reader(flat).read(text)
     except _NoFormula:
         pieces = re.findall(r"\S+\s*|\s+", text) if len(text) > WIDEST else [text]
@@ -190,6 +192,16 @@ def _cut(text: str) -> Iterator[str]:
 def inline(text: str) -> str:
     """The same in one line for a drawing."""
     return "".join(piece for piece, _ in formula(text, flat=True))
+
+
+def is_name(kind: str, word: str) -> bool:
+    """Whether a token is the id of a node."""
+    return kind == "name" and word not in ("if", "else", "and", "or", "not")
+
+
+def letters(text: str) -> int:
+    """How many letters wide a text is set: one that no font has takes six and more."""
+    return len(text) if text.isascii() else sum(7 if r"\texttt" in _letter(letter) else 1 for letter in text)
 
 
 class _NoFormula(Exception):
@@ -241,17 +253,24 @@ class _Reader:
         self.signs: list[tuple[str, int]] = []  # a sign or an opening bracket, with how many items were there before
 
     def read(self, text: str) -> _Item:
+        text = text.replace("ᵀ", ".T")
         place, operand, end = 0, False, len(text.rstrip())
+        # products of matrices are written side by side, V ∂L/∂y
+        side_by_side = "∂" in text
         while place < end:
             found = _TOKEN.match(text, place)
             if found is None:
                 raise _NoFormula
             place = found.end()
             kind, word = str(found.lastgroup), found[str(found.lastgroup)]
+            if kind == "number" and operand and word.startswith("."):
+                kind = "after"  # z[0].1, a step on the way to an element
             if kind == "after" and not operand and word.startswith("["):
                 # an array of numbers, no index
                 place = found.start("after") + 1
                 kind, word = "sign", "["
+            if operand and side_by_side and (kind in ("slope", "call") or word == "(" or is_name(kind, word)):
+                operand = self.take("sign", "@", True)
             operand = self.take(kind, word, operand)
         self.reduce(-1)
         if len(self.items) != 1 or self.signs or not operand:
@@ -280,13 +299,15 @@ class _Reader:
 
         if kind == "slope":
             made = slope(word, self.flat)
-            return _one(made, len(word) if self.flat else (len(word) + 3) / 2, 10 if self.flat else 9)
+            above, _, below = word.partition("/")
+            wide = letters(word) if self.flat else max(letters(above), letters(below)) + 1
+            return _one(made, wide, 10 if self.flat else 9)
         if kind == "number":
             return _one(latex_number(word), len(word), 7 if "e" in word.lower() else 10, figure=True)
         if word in _WORDS:
             return _one(_WORDS[word], len(word))
         made = name(word)
-        return _one(made, len(word), 9 if "^" in made or "'" in made else 10)
+        return _one(made, letters(word), 9 if "^" in made or "'" in made else 10)
 
     def after(self, word: str, operand: bool) -> None:
         if not operand:
@@ -294,7 +315,7 @@ class _Reader:
         item = self.items.pop()
         if item.level < 10:
             item = _one(f"{{{item.tex}}}", item.width) if item.level == 9 else _bracketed(item)
-        upper = {"!": "!", ".T": "^{T}", "ᵀ": "^{T}"}.get(word)
+        upper = {"!": "!", ".T": "^{T}"}.get(word)
         if upper is None:
             upper = f"_{{{word[1:-1].strip()}}}" if word[0] == "[" else f"^{{({word[1:]})}}"
         self.items.append(_one(f"{{{item.tex}}}{upper}", item.width + len(word), 9))
@@ -402,8 +423,11 @@ class _Reader:
             raise _NoFormula
 
     def array(self, elements: list[_Item]) -> _Item:
-        """A vector as a column, lists of lists as a matrix, a stack as a row of them; flat as they were typed."""
-        if self.flat or any(one.elements and any(two.elements is not None for two in one.elements) for one in elements):
+        """A matrix as one; a vector, which is neither row nor column, and a stack of matrices as they were typed."""
+        is_matrix = bool(elements) and all(
+            one.elements is not None and all(two.elements is None for two in one.elements) for one in elements
+        )
+        if self.flat or not is_matrix:
             pieces: list[Piece] = []
             for place, one in enumerate(elements):
                 (head, width), *rest = one.pieces
@@ -412,7 +436,7 @@ class _Reader:
             pieces[0] = ("[" + pieces[0][0], pieces[0][1])
             pieces[-1] = (pieces[-1][0] + "]", pieces[-1][1])
             return _Item(pieces, elements=elements)
-        rows = [one.elements if one.elements is not None else [one] for one in elements]
+        rows = [one.elements or [] for one in elements]
         lines = [" & ".join(one.tex for one in row) for row in rows]
         width = max((sum(one.width + 2 for one in row) for row in rows), default=0)
         matrix = r"\begin{pmatrix} " + r" \\ ".join(lines) + r" \end{pmatrix}"
@@ -448,7 +472,7 @@ class _Reader:
                 made += ", ".join(one.bare.tex if len(operands) == 1 else one.tex for one in operands)
                 continue
             one, after = operands[names.index(given)], parts[place + 1][0] if place + 1 < len(parts) else ""
-            inside = before.endswith(("{", "(", "|", "floor", "ceil")) and after.startswith(("}", r"\right", ")"))
+            inside = before.endswith(("{", "(", "|", "floor ", "ceil ")) and after.startswith(("}", r"\right", ")"))
             made += one.bare.tex if inside else one.tex if one.level == 10 else _bracketed(one).tex
         width = len(called) + 2 + sum(one.width + 2 for one in operands)
         item = _one(made, width, 9)

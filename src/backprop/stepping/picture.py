@@ -15,6 +15,7 @@ from backprop.notation import slope
 from backprop.record import Edge, Node, Trace, Value
 from backprop.render.characters import Drawing, Labels, Span, drawn
 from backprop.render.drawing import MOST_ON_NODE, edge_labels
+from backprop.render.excerpts import column
 from backprop.render.look import Look, View
 from backprop.render.tables import cells, visible
 from backprop.stepping.moments import GIVEN, Moment, Moments, name_of
@@ -22,6 +23,8 @@ from backprop.working import NO_VALUE
 
 # A graph of more nodes is never drawn whole, and of more nodes that one step is about these are drawn.
 MOST_DRAWN, MOST_ABOUT = 60, 12
+# A box takes no fewer cells than this, with what is between it and the next ones.
+LEAST_BOX = 14 * 7
 # More rows than any drawing has.
 ENDLESS = 1 << 30
 # A letter that looks like a space, and that nothing is folded at: the braille pattern without a dot.
@@ -154,6 +157,9 @@ class Picture:
 
     def _fits(self, width: int, height: int) -> Way | None:
         """The first way in which the whole graph has room; None where there is none."""
+        boxes = sum(op != "const" for op in column(self.moments.trace, "op"))
+        if boxes * LEAST_BOX > width * height:
+            return None  # without a layout of each
         if (width, height) not in self._fitting:
             drawings = ((way, self._drawn(self.moments[0], self.moments.trace, way)) for way in self._ways())
             fitting = (way for way, one in drawings if one.width <= width and len(one.rows) <= height)

@@ -80,7 +80,8 @@ class Canvas:
         return DOUBLE if double else ROUND
 
     def leave(self, x: int, y: int, way: int, double: bool, heavy: bool, role: str | None, lit: bool = False) -> None:
-        """The place in a frame from which a line leaves."""
+        """The mark in a frame from which a line leaves, before the first cell of the line."""
+        x, y = {UP: (x, y + 1), DOWN: (x, y - 1), RIGHT: (x - 1, y)}[way]
         self.put(x, y, self.frame_of(double, lit).leaves[way][heavy], role)
 
     def head(self, x: int, y: int, way: int, role: str | None) -> None:

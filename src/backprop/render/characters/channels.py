@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """The lines of a channel: of each its turns, (track, column it goes to), from the first on; none for a straight one.
+    """The lines of a channel: of each its turns, (track, column it goes to), in order; none for a straight one.
 
     Tracks count from the side on which the lines begin.
     """
@@ -124,7 +124,10 @@ def _tracks(pieces: Sequence[Piece], after: Sequence[dict[int, int]]) -> list[in
         [other for other in range(count) if spans[other][0] <= high + 2 and low <= spans[other][1] + 2]
         for low, high in spans
     ]
-    costs = [sum(crossings(one, other) - crossings(other, one) for other in meets[one] if other != one) for one in range(count)]
+    costs = [
+        sum(crossings(one, other) - crossings(other, one) for other in meets[one] if other != one)
+        for one in range(count)
+    ]
     ready = {place for place in range(count) if not waits[place]}
     least = [0] * count
     track = [-1] * count

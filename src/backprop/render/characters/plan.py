@@ -1,4 +1,4 @@
-"""Where boxes, lines and labels stand on a canvas of character cells: whole numbers, and lines along the cells alone."""
+"""Where boxes, lines and labels stand on a canvas of character cells, with lines that go up, down and aside alone."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ class _Planning:
             first, last = self._along(box)
             x, y = cell(self.across[box] - self.before[box], last - 1 if self.direction == "up" else first)
             boxes.append(Place(x, y, int(wide), int(high)))
-        lines = [Line([cell(*point) for point in route], self._label(index, cell)) for index, route in enumerate(routes)]
+        lines = [Line([cell(*point) for point in route], self._label(index)) for index, route in enumerate(routes)]
         ends = [(x + width, y + height) for x, y, width, height in (*boxes, *(line.label for line in lines))]
         ends += [(x + 1, y + 1) for line in lines for x, y in line.points]
         return Plan(
@@ -219,7 +219,7 @@ class _Planning:
             self.layers.crossings,
         )
 
-    def _label(self, index: int, cell: object) -> Place:
+    def _label(self, index: int) -> Place:
         """The place of a label: beside its line in the middle of its layer, or in the line."""
         width, height = self.labels[index]
         for slot in self.layers.ways[index][1:-1]:

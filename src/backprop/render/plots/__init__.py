@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -21,3 +23,15 @@ def render(plot: Plot, format: str, look: Look, height: int | None = None) -> It
         raise UnknownFormat(format, list(FORMATS))
     found: Iterator[str] = import_module(f"{__name__}.{format}").render(plot, look, height)
     return found
+
+
+def image(plot: Plot, look: Look, height: int | None = None) -> Iterator[bytes]:
+    """The plot as PNG, on a light ground unless `look.view` asks for a dark one. Raises `ExtraMissing`."""
+    from backprop.render.plots.svg import FONTS, WIDTH
+    from backprop.render.png import pixels
+
+    ground = replace(look.view, light=look.view.light is not False)
+    lines = [line.replace(FONTS, "JetBrains Mono") for line in render(plot, "svg", replace(look, view=ground), height)]
+    found = re.search(r'height="(\d+)"', lines[0])
+    assert found is not None
+    yield pixels("\n".join(lines), WIDTH, int(found[1]))

@@ -14,7 +14,7 @@ from backprop.render.plots.text import HEIGHT, HEIGHT_OF_TWO, MARKS, MOST_TITLE
 from backprop.render.tables import cells, visible, wrap
 from backprop.theme import THEME
 
-WIDTH, ROW, LETTER, SIZE = 760, 19, 7.4, 13
+WIDTH, ROW, LETTER, SIZE = 760, 19, 7.8, 13
 # The height of a panel, alone and with others; more rows of text make it higher in proportion.
 ALONE, SHARED = 380, 250
 RIGHT, GAP = 24, 14

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from backprop.layout import Arrow, Box
+from backprop.layout import Arrow, Box, Direction
 from backprop.record import Edge, Node, Trace
 from backprop.render.characters.canvas import DOWN, RIGHT, UP, Canvas, Span
 from backprop.render.characters.plan import Place, planned, room_for
@@ -20,8 +20,9 @@ EdgeName = tuple[str, str, int]
 # The frame of a box by what it is; a constant has none.
 FRAMES = {"input": "input-frame", "param": "param-frame", "output": "output-frame", "box": "frame", "constant": None}
 WAYS = {"up": UP, "down": DOWN, "right": RIGHT}
-# A label is no wider than this, and a line of a box; a longer one stands below the drawing, or goes on in the next line.
+# A label is no wider than this, and a line in a box; a longer label stands below the drawing, a longer line is folded.
 WIDEST_LABEL, WIDEST_LINE = 24, 48
+SHORT_RULE = 8  # stands where there is no number
 
 
 class Labels(NamedTuple):
@@ -29,6 +30,9 @@ class Labels(NamedTuple):
 
     rules: bool = True
     line: int = WIDEST_LINE
+
+
+EVERYTHING = Labels()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class Drawing:
 def drawn(
     trace: Trace,
     look: Look,
-    labels: Labels = Labels(),
+    labels: Labels = EVERYTHING,
     *,
     nodes: Collection[str] = (),
     edges: Collection[EdgeName] = (),
@@ -53,68 +57,65 @@ def drawn(
 
     `nodes` are lit, and so are `edges` and those of the path of `look.view`, which are drawn heavy.
     """
-    view = look.view
+    direction = look.view.direction
     signs = marks(trace)
-    texts = [_in_box(box_lines(trace, node, look, signs), look, labels.line) for node in trace.nodes]
     roles = [node_role(trace, node) for node in trace.nodes]
+    texts = [_in_box(box_lines(trace, node, look, signs), look, labels.line) for node in trace.nodes]
     framed = [role != "constant" or _moves(node) for role, node in zip(roles, trace.nodes, strict=True)]
-    place = {node.id: index for index, node in enumerate(trace.nodes)}
     on_edges, legend = _on_edges(trace, look, labels)
-    leaving, reaching = [0] * len(texts), [0] * len(texts)
-    for edge in trace.edges:
-        leaving[place[edge.source]] += 1
-        reaching[place[edge.target]] += 1
-    boxes = []
-    for lines, has_frame, *counts in zip(texts, framed, leaving, reaching, strict=True):
-        room = room_for(max(counts), view.direction)
-        width, height = max(cells(line.text) for line in lines), len(lines)
+    arrows = _arrows(trace, on_edges)
+    boxes = _boxes(texts, framed, arrows, direction)
+    plan = planned(tuple(boxes), tuple(framed), tuple(arrows), direction, look.ascii)
+    canvas = Canvas(plan.width, plan.height, look.ascii)
+    for node, lines, role, has_frame, at in zip(trace.nodes, texts, roles, framed, plan.boxes, strict=True):
+        is_lit = node.id in nodes
         if has_frame:
-            width, height = width + 4, height + 2
-        across = (width, max(height, room)) if view.direction == "right" else (max(width, room), height)
-        boxes.append(Box(*(across if has_frame or max(counts) > 1 else (width, height))))
-    arrows = [
+            canvas.frame(*at, "path" if is_lit else FRAMES[role], role == "output")
+        x, y, height = (at.x + 2, at.y + 1, at.height - 2) if has_frame else (at.x, at.y, at.height)
+        for row, line in enumerate(lines, y + (height - len(lines)) // 2):
+            canvas.text(x, row, line.text, "path" if is_lit else line.role)
+    lit, way = {*edges, *look.view.path}, WAYS[direction]
+    for edge, arrow, route, on in zip(trace.edges, arrows, plan.lines, on_edges, strict=True):
+        heavy = (edge.source, edge.target, edge.key) in lit
+        colour = "path" if heavy else "line" if on else "quiet"
+        canvas.line(route.points, way, heavy, colour)
+        canvas.head(*route.points[-1], way, colour)
+        role = roles[arrow.source]
+        if framed[arrow.source]:
+            canvas.leave(*route.points[0], way, role == "output", heavy, colour if heavy else FRAMES[role])
+        for row, one in enumerate(on, route.label.y):
+            in_line = direction == "right"
+            text = f" {one.text} " if in_line else one.text
+            canvas.text(route.label.x - in_line, row, text, colour if heavy else one.role)
+    places = {node.id: at for node, at in zip(trace.nodes, plan.boxes, strict=True)}
+    return Drawing(list(canvas.rows()), places, legend, plan.width)
+
+
+def _arrows(trace: Trace, on_edges: list[list[Text]]) -> list[Arrow]:
+    """The edges by the places of their nodes, with the room that their labels take."""
+    place = {node.id: index for index, node in enumerate(trace.nodes)}
+    return [
         Arrow(place[edge.source], place[edge.target], max((cells(one.text) for one in on), default=0), max(1, len(on)))
         for edge, on in zip(trace.edges, on_edges, strict=True)
     ]
-    plan = planned(tuple(boxes), tuple(framed), tuple(arrows), view.direction, look.ascii)
-    canvas = Canvas(plan.width, plan.height, look.ascii)
-    places: dict[str, Place] = {}
-    for node, lines, role, has_frame, at in zip(trace.nodes, texts, roles, framed, plan.boxes, strict=True):
-        places[node.id] = at
-        is_lit = node.id in nodes
+
+
+def _boxes(texts: list[list[Text]], framed: list[bool], arrows: list[Arrow], direction: Direction) -> list[Box]:
+    """Boxes as large as their texts, with their frames, and as the arrows at one side of them."""
+    leaving, reaching = [0] * len(texts), [0] * len(texts)
+    for arrow in arrows:
+        leaving[arrow.source] += 1
+        reaching[arrow.target] += 1
+    found = []
+    for lines, has_frame, *counts in zip(texts, framed, leaving, reaching, strict=True):
+        width, height = max(cells(line.text) for line in lines), len(lines)
         if has_frame:
-            canvas.frame(*at, "path" if is_lit else FRAMES[role], role == "output", is_lit)
-        x, y = (at.x + 2, at.y + 1) if has_frame else (at.x, at.y)
-        y += (at.height - (2 if has_frame else 0) - len(lines)) // 2
-        for row, line in enumerate(lines):
-            canvas.text(x, y + row, line.text, "path" if is_lit else line.role)
-    way = WAYS[view.direction]
-    lit = {*edges, *view.path}
-    every = list(zip(trace.edges, plan.lines, on_edges, strict=True))
-    for edge, line, on in every:
-        heavy = (edge.source, edge.target, edge.key) in lit
-        colour = "path" if heavy else "line" if on else "quiet"
-        source = place[edge.source]
-        if framed[source]:
-            x, y = line.points[0]
-            step = {UP: (0, 1), DOWN: (0, -1), RIGHT: (-1, 0)}[way]
-            is_lit = edge.source in nodes
-            around = "path" if is_lit else FRAMES[roles[source]]
-            canvas.leave(x + step[0], y + step[1], way, roles[source] == "output", heavy, around, is_lit)
-    # lines that stand come last, so that those that lie are broken for them
-    for edge, line, on in every:
-        heavy = (edge.source, edge.target, edge.key) in lit
-        canvas.line(line.points, way, heavy, "path" if heavy else "line" if on else "quiet")
-    for edge, line, on in every:
-        heavy = (edge.source, edge.target, edge.key) in lit
-        canvas.head(*line.points[-1], way, "path" if heavy else "line" if on else "quiet")
-        for row, one in enumerate(on):
-            x = line.label.x
-            if view.direction == "right":
-                canvas.text(x - 1, line.label.y + row, f" {one.text} ", "path" if heavy else one.role)
-            else:
-                canvas.text(x, line.label.y + row, one.text, "path" if heavy else one.role)
-    return Drawing(list(canvas.rows()), places, legend, plan.width)
+            width, height = width + 4, height + 2
+        if has_frame or max(counts) > 1:
+            room = room_for(max(counts), direction)
+            width, height = (width, max(height, room)) if direction == "right" else (max(width, room), height)
+        found.append(Box(width, height))
+    return found
 
 
 def _moves(node: Node) -> bool:
@@ -156,16 +157,12 @@ def _shorter(edge: Edge, texts: list[Text], look: Look, doubled: bool) -> tuple[
     """The number alone, or the name of the partial where that is too long as well; with what it stands for."""
     number = "" if edge.partial is None else _shown(look.figure(edge.partial, 4), look)
     name = _shown(edge_name(edge, doubled), look)
-    if texts[0].text == number and len(texts) == 1 and cells(number) <= WIDEST_LABEL:
-        return texts, []
+    if len(texts) == 1:
+        room = WIDEST_LABEL if texts[0].text == number else 0 if number else max(SHORT_RULE, cells(name))
+        if cells(texts[0].text) <= room:
+            return texts, []
     short = number if number and cells(number) <= WIDEST_LABEL else name
     role = texts[-1].role
     if len(texts) > 1:
         short = f"{_shown('⚠', look)} {short}"
     return [Text(short, role)], [f"{name} = " + "; ".join(line.text for line in texts)]
-
-
-def rows_of(drawing: Drawing) -> Iterator[str]:
-    """The rows without colours."""
-    for spans in drawing.rows:
-        yield "".join(text for text, _ in spans)
