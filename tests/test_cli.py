@@ -475,7 +475,8 @@ def test_every_example_in_the_help_runs(tmp_path: Path, monkeypatch: pytest.Monk
             else:
                 name, *words = shlex.split(example)
                 assert name == "backprop"
-                assert call(*words)[::2] == (0, ""), example
+                code, _, talk = call(*words)
+                assert code == 0 and all(line.startswith("note: ") for line in talk.splitlines()), (example, talk)
 
 
 def test_no_arguments_is_a_call_for_help_and_version_is_one_line() -> None:

@@ -64,7 +64,8 @@ _PLAIN = str.maketrans(
 class View:
     """How the graph is drawn. `direction` is where its arrows lead; `path` are edges, by (source, target, key), that
     stand out, with a `caption` that says which; `both` asks for the forward and the reverse pass side by side. `light`
-    chooses one of the two grounds, None leaves it to whoever looks. `around` and `hops` are those of the part asked for.
+    chooses one of the two grounds, None leaves it to whoever looks. `around` and `hops` are those of the part asked
+    for.
     """
 
     direction: Direction = "up"
