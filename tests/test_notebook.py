@@ -114,6 +114,7 @@ def test_a_trace_shows_itself_as_text_and_page() -> None:
     trace = backprop.trace("(a + b)*(b + 1)", {"a": 2, "b": Fraction(1, 2)})
     shown = trace._repr_mimebundle_()
     assert "Adjoints, output first" in shown["text/plain"]
+    assert shown["text/latex"].startswith(r"\begin{align")  # which MathJax sets as it stands
     assert "<html" not in shown["text/html"]
     assert 'class="bp"' in shown["text/html"]
     assert trace._repr_mimebundle_(include={"text/plain"}) == {"text/plain": shown["text/plain"]}

@@ -43,6 +43,12 @@ STARTS: dict[str, tuple[tuple[str, ...], set[str], str, int]] = {
     # the layout exchanges boxes at random, with the same numbers every time
     "graph": (("graph", *POINT), {"random"}, f"{TRACE} layout surroundings", 152),
     "step": (("step", "param w = 1; (w - 3)^2"), set(), f"{TRACE} compiled engines gradient step", 151),
+    "plot": (
+        ("plot", "x^2", "--over", "x=-1..1"),
+        set(),
+        f"{GRADIENT} compiled engines notes plots record working",
+        145,
+    ),
     "ops": (("ops", "sin"), set(), f"{TRACE} reference", 137),
     "schema": (("schema",), set(), f"{READING} record render schema theme", 78),
     "a mistake": (("grad", "x**"), set(), f"{VALUES} gradient misreadings refusals", 95),

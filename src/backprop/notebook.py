@@ -18,7 +18,7 @@ from typing import Any
 
 from backprop import bindings, cli, commands
 from backprop.asked import VIEWS, Asked, Streams
-from backprop.mistakes import MissingValue, Mistake, TooDeep, TooLargeToDraw, UnknownFormat
+from backprop.mistakes import MissingValue, Mistake, TooDeep, TooLargeToDraw
 from backprop.numerals import numeral
 from backprop.record import Trace
 
@@ -46,13 +46,15 @@ def shown(
         found[PLAIN] = "\n".join(render.by_name("table").render(trace, look))
     if terminal:  # which shows text alone
         return found
-    if wanted(LATEX):
-        with suppress(UnknownFormat, TooLargeToDraw):
-            found[LATEX] = "\n".join(render.by_name("latex").render(trace, look))
-    if wanted(HTML):
-        from backprop import page
+    from backprop.render.drawing import refuse_too_large
 
-        with suppress(TooLargeToDraw):
+    with suppress(TooLargeToDraw):  # and no browser sets thousands of formulas either
+        refuse_too_large(trace)
+        if wanted(LATEX):
+            found[LATEX] = "\n".join(render.by_name("latex").render(trace, look))
+        if wanted(HTML):
+            from backprop import page
+
             found[HTML] = page.fragment(trace, look)
     return found
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from backprop.asked import Asked
 
 # In this order help lists them; others follow by name.
-FIRST = ("trace", "graph", "diff", "grad", "hessian", "paths", "check", "step", "test", "render", "ops", "vars", "cost",
-         "conventions", "schema")  # fmt: skip
+FIRST = ("trace", "graph", "diff", "grad", "hessian", "paths", "check", "step", "test", "render", "ops", "vars", "plot",
+         "cost", "conventions", "schema")  # fmt: skip
 
 
 class Command(NamedTuple):
