@@ -155,7 +155,7 @@ def test_formulas_have_no_kind_of_number() -> None:
 def test_a_command_that_works_in_doubles_says_so() -> None:
     code, _, err = call("check", "x^2", "--x", "1", "--kind", "exact")
     assert code == 2
-    assert "--kind is an option of backprop trace, grad" in err
+    assert "--kind is an option of backprop trace, graph, grad" in err
     assert "not of check" in err
 
 

@@ -42,7 +42,7 @@ def formats() -> list[Format]:
     """Every format, in the order of their names.
 
     >>> [format.name for format in formats()][:3]
-    ['csv', 'dot', 'json']
+    ['csv', 'cytoscape', 'dot']
     """
     return [renderer.format for renderer in _renderers()]
 

@@ -70,7 +70,7 @@ def drawn(
     for node, lines, role, has_frame, at in zip(trace.nodes, texts, roles, framed, plan.boxes, strict=True):
         is_lit = node.id in nodes
         if has_frame:
-            canvas.frame(*at, "path" if is_lit else FRAMES[role], role == "output")
+            canvas.frame(*at, "path" if is_lit else FRAMES[role], role == "output", is_lit)
         x, y, height = (at.x + 2, at.y + 1, at.height - 2) if has_frame else (at.x, at.y, at.height)
         for row, line in enumerate(lines, y + (height - len(lines)) // 2):
             canvas.text(x, row, line.text, "path" if is_lit else line.role)
@@ -82,7 +82,9 @@ def drawn(
         canvas.head(*route.points[-1], way, colour)
         role = roles[arrow.source]
         if framed[arrow.source]:
-            canvas.leave(*route.points[0], way, role == "output", heavy, colour if heavy else FRAMES[role])
+            is_lit = edge.source in nodes
+            frame = colour if heavy else "path" if is_lit else FRAMES[role]
+            canvas.leave(*route.points[0], way, role == "output", heavy, frame, is_lit)
         for row, one in enumerate(on, route.label.y):
             in_line = direction == "right"
             text = f" {one.text} " if in_line else one.text
