@@ -16,13 +16,14 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from math import ceil
 
 from backprop.page import drawn, sections
-from backprop.page.facts import embedded, facts_of, works_out
+from backprop.page.facts import PHASES, embedded, facts_of, works_out
 from backprop.page.sections import Paths, edge_says, text
 from backprop.record import Trace
 from backprop.render.look import Look
@@ -75,12 +76,23 @@ def fragment(trace: Trace, look: Look) -> str:
     return "\n".join([begin, *page.inside(3), "</div>", f"<script>{page.script}</script>"])
 
 
+def _sound(trace: Trace) -> Trace:
+    """The trace without edges and steps of nodes that it lacks, as a trace from elsewhere may have them."""
+    there = {node.id for node in trace.nodes}
+    edges = [edge for edge in trace.edges if edge.source in there and edge.target in there]
+    steps = [step for step in trace.steps if step.node in there and step.phase in PHASES]
+    if len(edges) == len(trace.edges) and len(steps) == len(trace.steps):
+        return trace
+    return replace(trace, edges=edges, written_steps=steps)
+
+
 class _Page:
     """The parts of a page. `name` tells it from others: it is the same for the same program at the same point."""
 
     def __init__(self, trace: Trace, look: Look) -> None:
         from backprop.page.evaluator import evaluator  # it reads the program, and whoever draws need not
 
+        trace = _sound(trace)
         self.trace, self.look = trace, look
         self.picture = picture(trace, look)
         self.evaluator = evaluator(trace)

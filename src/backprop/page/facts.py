@@ -43,7 +43,7 @@ def facts_of(trace: Trace, look: Look, leaves: Sequence[int], paths: Sequence[tu
         nodes.append(told)
     edges = [_edge(edge, places, is_live) for edge in trace.edges]
     told = {"live": is_live, "sliders": bool(leaves), "propagates": trace.undefined is not None}
-    told |= {"mode": trace.mode, "output": places[trace.output], "figures": look.figures}
+    told |= {"mode": trace.mode, "output": places.get(trace.output, 0), "figures": look.figures}
     told["by"] = places[trace.wrt[0]] if trace.wrt and trace.wrt[0] in places else 0
     told |= {"inputs": list(leaves), "nodes": nodes, "edges": edges}
     told["paths"] = [{"s": source, "e": edges} for source, edges in paths]

@@ -287,7 +287,8 @@ class Paths:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.groups: list[tuple[Routes, list[PathTerm], int]] = []
-        names = [name for name in trace.wrt if any(node.id == name for node in trace.nodes)]
+        there = {node.id for node in trace.nodes}
+        names = [name for name in trace.wrt if {name, trace.output} <= there]  # a trace from elsewhere may lack them
         # between arrays a path is a product of maps, not of numbers
         if any(edge.pull is not None for edge in trace.edges) or any(node.shape for node in trace.nodes):
             names = []
