@@ -11,6 +11,7 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -103,15 +104,31 @@ def test_every_command_answers_for_a_program_that_is_long_or_deep(
     assert sys.getrecursionlimit() == limit
 
 
-@pytest.mark.parametrize("name", ["sum", "calls", "chain"])
-def test_a_saved_trace_of_a_long_program_shows_in_every_format(name: str, tmp_path: Path) -> None:
+# Formats that lay the graph out; an input that goes into every layer makes many lines.
+LAID_OUT = {"cytoscape", "html", "svg", "text", "tikz"}
+MODEST = {"sum": sum_of(120), "calls": calls(120), "chain": chain(60)}
+
+
+def in_formats(text: str, names: Collection[str]) -> None:
     from backprop.record import Trace
     from backprop.tracing import trace
 
-    found = trace(QUICK[name], {"x": 0.7}, check=False)
+    found = trace(text, {"x": 0.7}, check=False)
     again = Trace.from_json(found.to_json())
-    for name in TEXTS:
+    for name in names:
         assert shown(found, name) == shown(again, name), name
+
+
+@pytest.mark.parametrize("name", MODEST)
+def test_a_saved_trace_of_a_long_program_shows_in_every_format(name: str) -> None:
+    in_formats(QUICK[name], set(TEXTS) - LAID_OUT)
+    in_formats(MODEST[name], LAID_OUT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODEST)
+def test_a_saved_trace_of_a_long_program_is_drawn(name: str) -> None:
+    in_formats(QUICK[name], LAID_OUT)
 
 
 @pytest.mark.parametrize("count", [20_000, pytest.param(70_000, marks=pytest.mark.slow)])

@@ -447,7 +447,17 @@ def test_prompts_end_with_the_answer_or_with_what_is_typed() -> None:
     assert prompted(paper())[-1] == "> "
 
 
-@pytest.mark.parametrize("words", [(), ("-o", "x.json"), ("--format", "json")])
+def test_the_arrows_lead_where_they_are_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    typed, screen = Watched("d\nq\n"), Watched()
+    stage(Words({"direction": "right"}), typed, screen).show(paper(), Look())
+    assert "▶║ e = c*d" in screen.getvalue()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [(), ("-o", "x.json"), ("--format", "json"), ("--path", "1"), ("--around", "x"), ("--hops", "1"), ("--both",)],
+)
 def test_without_a_terminal_steps_are_refused(words: tuple[str, ...]) -> None:
     code, out, err = call("trace", "x^2", "--x", "3", "--step", *words)
     assert (code, out) == (2, "")
