@@ -6,6 +6,7 @@ import json
 import re
 from base64 import b64encode
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from backprop.record import Trace
 from backprop.render import by_name
 from backprop.render.look import Look
 from backprop.tracing import trace
+from command import call
 
 NEURON = "z = x1*w1 + x2*w2 + b; h = tanh(z); L = (h - y)^2"
 AT_NEURON = {"x1": 2, "w1": 0.5, "x2": -1, "w2": -0.3, "b": 0.1, "y": 1}
@@ -132,3 +134,9 @@ def test_an_ascii_page_holds_the_same() -> None:
     text = written(neuron(), ascii=True)
     assert text.isascii()
     assert "&#8706;L/&#8706;w1" in text
+
+
+def test_a_page_goes_into_no_file_that_is_called_a_picture(tmp_path: Path) -> None:
+    code, _, err = call("report", "x*y", "--x", "1", "--y", "2", "-o", str(tmp_path / "page.png"))
+    assert (code, list(tmp_path.iterdir())) == (2, [])
+    assert "A page is HTML: -o page.html" in err

@@ -22,7 +22,9 @@ from backprop.commands import (
     command,
     one_of,
 )
-from backprop.mistakes import PageOnTerminal
+from backprop.mistakes import OptionValue, PageOnTerminal
+
+ENDINGS = (".html", ".htm")
 
 
 @command(
@@ -66,6 +68,11 @@ def answer(asked: Asked) -> int:
     path = words.text("output", "-")
     if path == "-" and (asked.streams.stdout.isatty() or words.flag("browse")):
         raise PageOnTerminal()
+    ending = os.path.splitext(path)[1].lower()
+    if ending not in ("", *ENDINGS):
+        raise OptionValue(
+            "output", path, f"A page is HTML: -o page.html. For a picture: backprop graph ... -o x{ending}"
+        )
     program, inputs = asked.question()
     found = tracing.trace(
         program,
