@@ -64,7 +64,7 @@ def test_a_page_of_fifty_nodes_is_small() -> None:
     program = "; ".join(f"a{n + 1} = tanh(a{n}*x{n % 5} + b)" for n in range(15))
     found = trace(program, {"a0": 0.5, "b": 0.1} | {f"x{n}": 0.3 + n / 7 for n in range(5)}, check=False)
     assert 50 <= len(found.nodes) <= 55
-    assert len(written(found).encode()) < 125_000
+    assert len(written(found).encode()) < 118_500
 
 
 def test_no_text_of_a_program_begins_a_tag() -> None:

@@ -18,6 +18,7 @@ from backprop.render.asked_for import point_heading
 from backprop.render.blocks import block
 from backprop.render.gradients import both_sides, checked, limits_beside
 from backprop.render.look import Look
+from backprop.render.paths import AT_ENDS, MOST_NODES
 from backprop.render.tables import visible
 from backprop.render.verdicts import verdict
 from backprop.working import NO_VALUE, NOT_TAKEN, is_unproven
@@ -350,19 +351,28 @@ class Paths:
         return told
 
     def _row(self, path: PathTerm, number: int, doubled: set[tuple[str, str]], look: Look) -> str:
-        way = path.routes.source_id
+        steps = [path.routes.source_id]
         for edge in path.edges:
             operand = str(edge.key + 1).translate(_SUBSCRIPTS) if ends(edge) in doubled else ""
-            way += f" →{operand} {edge.target}"
+            steps.append(f" →{operand} {edge.target}")
+        way = "".join(_ends(steps, len(steps), " → … {} nodes …"))
         if path.routes.symbolic:
             return f'<tr><td>{number}</td><td>{text(way)}</td><td colspan="3">{text(path.product)}</td></tr>'
         factors = [look.figure(partial) or NO_VALUE for partial in path.partials]
-        product = " · ".join([*factors[:1], *map(as_factor, factors[1:])]) or "1"
+        factors = [*factors[:1], *map(as_factor, factors[1:])]
+        product = " · ".join(_ends(factors, len(steps), "… {} factors …")) or "1"
         term, running = (look.figure(one) if one is not None else NO_VALUE for one in (path.term, path.running))
         return (
             f"<tr><td>{number}</td><td>{text(way)}</td>"
             f"<td>{text(product)}</td><td>{text(term)}</td><td>{text(running)}</td></tr>"
         )
+
+
+def _ends(pieces: Sequence[str], nodes: int, gap: str) -> Sequence[str]:
+    """The pieces of a path of so many nodes; of a long one those at its ends, with what stands between them."""
+    if nodes <= MOST_NODES:
+        return pieces
+    return [*pieces[:AT_ENDS], gap.format(len(pieces) - 2 * AT_ENDS), *pieces[-AT_ENDS:]]
 
 
 def _heading(told: str) -> str:
