@@ -235,3 +235,9 @@ def test_control_characters_and_wide_letters_keep_their_cells() -> None:
     assert "\x1b" not in "".join(lines)
     frame = [line for line in lines if "║" in line or "═" in line]
     assert len({cells(line) for line in frame}) == 1
+
+
+def test_both_passes_have_no_room_in_characters() -> None:
+    code, out, err = call("graph", *LESSON, "--both")
+    assert (code, out) == (2, "")
+    assert "-o graph.svg" in err

@@ -6,6 +6,7 @@ import json
 import re
 from base64 import b64encode
 from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,17 @@ def test_the_content_policy_lets_its_own_style_and_script_run_and_nothing_else()
     assert policy[1].startswith("default-src 'none'")
     assert "unsafe" not in policy[1]
     assert not re.search(r"<[^>]* (?:on\w+|style)=", text.partition("<script>")[0])
+
+
+@pytest.mark.parametrize(("name", "tag"), [("page.js", "script"), ("style.css", "style")])
+def test_the_style_and_the_script_are_there_whole(name: str, tag: str) -> None:
+    source = (files(page) / name).read_text(encoding="utf-8")
+    source = re.sub(r"(?m)^\s*//.*$|/\*.*?\*/", "\n", source, flags=re.DOTALL if tag == "style" else 0)
+    inside = re.search(f"<{tag}>(.*?)</{tag}>", written(neuron()), re.DOTALL)
+    assert inside is not None
+    asked, there = (re.findall(r"\w+|[^\w\s]", one) for one in (source, inside[1]))
+    remaining = iter(there)
+    assert all(word in remaining for word in asked)  # in this order
 
 
 def test_the_page_names_no_host_but_that_of_a_namespace() -> None:

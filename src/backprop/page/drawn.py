@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from backprop.layout.shapes import Point
 from backprop.page.sections import text
 from backprop.render.drawing import Text
 from backprop.render.picture import FONT, DrawnArrow, DrawnBox, Picture, line_places
+from backprop.render.svg import curve, head
 from backprop.working import NO_VALUE, NOT_TAKEN
 from backprop.working.brought import NOT_PROVEN
 
-# The corners of an arrow are rounded off from so far, and its head is so long and so wide, in pixels.
-CORNER, HEAD, HALF = 14.0, 9.0, 4.0
 # The roles of texts that the style tells by what they depend on; a partial is known by its arrow.
 _BY_KEY = frozenset({"value", "gradient", "tangent"})
 
@@ -34,9 +33,10 @@ def svg(drawn: Picture, name: str) -> Iterator[str]:
 
 
 def _arrow(arrow: DrawnArrow) -> str:
-    line = _line(arrow.points)
+    base, (tip, left, right) = head(arrow.points, on_path=False)
+    line = curve([*arrow.points[:-1], base], _at)
     told = "<g>" if arrow.taken else '<g class="bp-rest">'
-    told += f'<path d="{line}"/><path d="{_head(arrow.points)}"/>'
+    told += f'<path d="{line}"/><path d="M{_at(tip)}L{_at(left)} {_at(right)}Z"/>'
     if arrow.label is not None:
         for x, y, one in line_places(arrow.label, arrow.lines):
             told += _text(x, y, one, "")
@@ -72,30 +72,6 @@ def _text(x: float, y: float, line: Text, key: str) -> str:
     return f'<text{role} x="{x:.0f}" y="{y:.0f}"{more}>{text(line.text)}</text>'
 
 
-def _line(points: Sequence[Point]) -> str:
-    """A line through points whose corners are rounded off."""
-    told = [f"M{_at(points[0])}"]
-    for before, here, after in zip(points, points[1:], points[2:], strict=False):
-        told.append(f"L{_at(_towards(here, before))}Q{_at(here)} {_at(_towards(here, after))}")
-    return "".join([*told, f"L{_at(points[-1])}"])
-
-
-def _towards(here: Point, there: Point) -> Point:
-    """A point on the way to another, not beyond the middle."""
-    length = math.dist(here, there)
-    part = min(0.5, CORNER / length) if length else 0.0
-    return here[0] + (there[0] - here[0]) * part, here[1] + (there[1] - here[1]) * part
-
-
-def _head(points: Sequence[Point]) -> str:
-    """The triangle at the end of an arrow."""
-    (ax, ay), (bx, by) = points[-2], points[-1]
-    length = math.dist((ax, ay), (bx, by)) or 1.0
-    dx, dy = (bx - ax) / length, (by - ay) / length
-    left = bx - HEAD * dx - HALF * dy, by - HEAD * dy + HALF * dx
-    right = bx - HEAD * dx + HALF * dy, by - HEAD * dy - HALF * dx
-    return f"M{_at(points[-1])}L{_at(left)} {_at(right)}Z"
-
-
 def _at(point: Point) -> str:
+    """Whole pixels are enough, and a page is to be small."""
     return f"{round(point[0])} {round(point[1])}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import hypot
 from zlib import crc32
 
@@ -129,7 +129,7 @@ def _arrow(arrow: DrawnArrow, pen: _Pen) -> Iterator[str]:
     dashed = "" if arrow.taken else f" {DASHED}"
     base, corners = head(arrow.points, arrow.on_path)
     yield (
-        f'<path d="{_line([*arrow.points[:-1], base])}" fill="none" {pen.stroke(arrow.role)} '
+        f'<path d="{curve([*arrow.points[:-1], base], _point)}" fill="none" {pen.stroke(arrow.role)} '
         f'stroke-width="{wide}"{dashed}/>'
     )
     yield f'<path d="M{"L".join(map(_point, corners))}Z" {pen.fill(arrow.role)}/>'
@@ -162,12 +162,12 @@ def is_bold(role: str) -> bool:
     return "bold" in TEXTS[role].terminal or role in ("input", "param")
 
 
-def _line(points: Sequence[Point]) -> str:
-    """A line through points that turns softly at each."""
-    drawn = [f"M{_point(points[0])}"]
+def curve(points: Sequence[Point], told: Callable[[Point], str]) -> str:
+    """A line through points that turns softly at each; `told` writes a point."""
+    drawn = [f"M{told(points[0])}"]
     for before, here, after in zip(points, points[1:], points[2:], strict=False):
-        drawn.append(f"L{_point(_toward(here, before))}Q{_point(here)} {_point(_toward(here, after))}")
-    drawn.append(f"L{_point(points[-1])}")
+        drawn.append(f"L{told(_toward(here, before))}Q{told(here)} {told(_toward(here, after))}")
+    drawn.append(f"L{told(points[-1])}")
     return "".join(drawn)
 
 

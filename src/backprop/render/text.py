@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from backprop.mistakes import Apart
 from backprop.record import Trace
 from backprop.render import Format
 from backprop.render.characters import Drawing, Labels, drawn, painted
@@ -27,7 +28,12 @@ ELSEWHERE = "; --around NODE --hops N shows another part"
 
 
 def render(trace: Trace, look: Look) -> Iterator[str]:
-    """The drawing, what is too long for it, the path that stands out, and what is left out."""
+    """The drawing, what is too long for it, the path that stands out, and what is left out.
+
+    Raises `Apart` where both passes are asked for.
+    """
+    if look.view.both:
+        raise Apart(["--both", "--format text"], "-o graph.svg, --format dot or mermaid have room for both passes.")
     drawing, part, why = fitting(trace, look)
     for spans in drawing.rows:
         yield painted(spans, look)
