@@ -37,7 +37,7 @@ class Functions:
 
     def write(self, shapes: Shapes) -> list[str]:
         """The lines of all that there is to write for some operations."""
-        raise NotImplementedError
+        raise NotImplementedError  # bare walks and careful ones each write their own
 
     def function(self, name: str, names: Sequence[str], fail: str = GIVE_UP) -> Statements:
         """The head of a function of these arguments; its statements, to be `put` when they are there."""
